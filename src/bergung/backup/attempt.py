@@ -1,0 +1,145 @@
+"""One attempt at a set of located tables; those whose files vanished meanwhile get another."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from bergung.backup.capturing import Carried, carry, losses, write_root
+from bergung.backup.entry import COMPLETE, entry_of, unchanged_entry
+from bergung.backup.known import Known, Predecessor, predecessors
+from bergung.backup.locating import Located
+from bergung.backup.request import ALL, BackupRequest
+from bergung.backup.surveying import Survey, begin, read_lists, settle_manifests, table_job
+from bergung.carry.effects import Effects
+from bergung.carry.job import Job
+from bergung.carry.waves import Totals
+from bergung.errors import BergungError
+from bergung.iceberg.survey import allowed_prefixes
+from bergung.model.record import Count, MetadataFile, TableEntry
+from bergung.stores.digest import digest_of
+from bergung.vault.blobs import keep
+from bergung.vault.journal import Run
+from bergung.vault.layout import table_folder
+from bergung.vault.vault import State, Vault
+
+
+@dataclass(frozen=True)
+class Captured:
+    """Entries of tables that are in the vault now, errors of those that are not."""
+
+    entries: dict[str, TableEntry] = field(default_factory=dict)
+    failed: dict[str, BergungError] = field(default_factory=dict)
+    lossy: tuple[Located, ...] = ()
+    """Tables that lost something: perhaps only because they moved on while they were read."""
+    totals: Totals = field(default_factory=Totals)
+    opened_manifests: int = 0
+    bases: dict[str, str] = field(default_factory=dict)
+    """For each table the point that it was built on."""
+
+    def over(self, again: "Captured") -> "Captured":
+        """With what a further attempt came to."""
+        done = {*again.entries, *again.failed}
+        return Captured(
+            {**{name: entry for name, entry in self.entries.items() if name not in done}, **again.entries},
+            {**{name: error for name, error in self.failed.items() if name not in done}, **again.failed},
+            again.lossy,
+            self.totals.and_(again.totals),
+            self.opened_manifests + again.opened_manifests,
+            {**self.bases, **again.bases},
+        )
+
+
+@dataclass
+class Attempt:
+    """Captures sets of tables within one run."""
+
+    effects: Effects
+    vault: Vault
+    state: State
+    request: BackupRequest
+    run: Run
+    _taken: int = 0
+
+    def capture(self, tables: Sequence[Located]) -> Captured:
+        """Survey and carry what changed; take over what did not."""
+        known = predecessors(self.vault, self.state, (each.metadata.identity for each in tables), self.request.captured)
+        same = {id(each): known[each.metadata.identity] for each in tables if self._is_unchanged(each, known)}
+        entries = {str(each.selected.table): unchanged_entry(same[id(each)], each) for each in tables if id(each) in same}
+        changed = [each for each in tables if id(each) not in same]
+        bases = {str(each.selected.table): known[each.metadata.identity].point.id for each in tables if each.metadata.identity in known}
+        captured = self._capture(changed, known)
+        return replace(captured, bases=bases, entries={**captured.entries, **entries})
+
+    def _is_unchanged(self, located: Located, known: dict[str, Predecessor]) -> bool:
+        before = known.get(located.metadata.identity)
+        if before is None or before.entry.status != COMPLETE:
+            return False
+        return before.entry.metadata_file.digest == digest_of(located.data)
+
+    def _capture(self, tables: Sequence[Located], known: dict[str, Predecessor]) -> Captured:
+        if not tables:
+            return Captured()
+        self.effects.watch.step("survey")
+        surveys = [self._begin(each, known.get(each.metadata.identity)) for each in tables]
+        folders = {survey.index: self._folder(survey, known) for survey in surveys}
+        read_lists(self.effects, self._job(surveys, folders), surveys)
+        for survey in surveys:
+            settle_manifests(survey)
+        job = self._job(surveys, folders)
+        self.run.step(f"surveyed-{surveys[0].index:06d}", tables=len(surveys), lists=sum(len(s.lists) for s in surveys))
+        self.effects.watch.step("carry")
+        carried = carry(self.effects, job, surveys)
+        return self._captured(job, surveys, carried)
+
+    def _begin(self, located: Located, before: Predecessor | None) -> Survey:
+        index = self._taken
+        self._taken += 1
+        entry = before.entry if before else None
+        return begin(located, index, Known(self.vault, entry), self._prefixes(located))
+
+    def _prefixes(self, located: Located) -> tuple[str, ...]:
+        return allowed_prefixes(located.metadata, located.metadata_location, self.request.allow_prefixes)
+
+    def _folder(self, survey: Survey, known: dict[str, Predecessor]) -> str:
+        """The folder of first sight, whatever the table is called now."""
+        metadata, table = survey.located.metadata, survey.located.selected.table
+        before = known.get(metadata.identity)
+        return before.entry.location if before else table_folder(table.namespace, table.name, metadata.identity)
+
+    def _job(self, surveys: Sequence[Survey], folders: dict[int, str]) -> Job:
+        tables = {s.index: table_job(s, folders[s.index], self._prefixes(s.located)) for s in surveys}
+        return Job(
+            self.vault.url,
+            self.run.id,
+            tables,
+            with_data=self.request.captured == ALL,
+            open=self.effects.open_store,
+        )
+
+    def _captured(self, job: Job, surveys: Iterable[Survey], carried: Carried) -> Captured:
+        entries: dict[str, TableEntry] = {}
+        failed: dict[str, BergungError] = {}
+        lossy: list[Located] = []
+        for survey in surveys:
+            if survey.error is not None:
+                failed[survey.name] = survey.error
+                continue
+            entries[survey.name] = self._entry(job, survey)
+            lossy += [survey.located] if losses(survey) else []
+        return Captured(entries, failed, tuple(lossy), carried.totals, carried.opened_manifests)
+
+    def _entry(self, job: Job, survey: Survey) -> TableEntry:
+        folder, located = job.tables[survey.index].folder, survey.located
+        place = (located.metadata.location, located.metadata_location)
+        kept = keep(self.vault.store, folder, place, lambda: iter([located.data]))
+        self.vault.store.make_durable([folder + kept.blob_key])
+        file = MetadataFile(kept.blob_key, kept.digest, kept.size_bytes, located.source_version)
+        facts = {"folder": folder, "captured": self.request.captured, "new_files": _new_files(survey, file)}
+        return entry_of(survey, file, write_root(job, survey, kept.digest), facts)
+
+
+def _new_files(survey: Survey, file: MetadataFile) -> dict[str, Count]:
+    """What the vault had not before: metadata by its rows, data by the sums that came with its manifests."""
+    own = [row for row in (*survey.lists, *survey.opened) if row["size_bytes"] is not None]
+    metadata = Count(1 + len(own), file.size_bytes + sum(row["size_bytes"] for row in own))
+    data = [Count(row["new_files"] or 0, row["new_bytes"] or 0) for row in survey.manifests.values()]
+    return {"metadata": metadata, "data": sum(data, Count())}

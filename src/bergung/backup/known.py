@@ -1,0 +1,109 @@
+"""What the vault holds of a table already: its newest point that can be built on, and what that reaches."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from bergung.backup.request import ALL
+from bergung.errors import DamageFound
+from bergung.iceberg.columns import rows_of
+from bergung.iceberg.metadata import Snapshot
+from bergung.model.files import FileKind
+from bergung.model.record import TableEntry
+from bergung.vault.receipts import HELD, RECEIPT, read_receipts
+from bergung.vault.vault import Point, State, Vault, read_record, seen_mark
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Predecessor:
+    """A table's entry in an earlier point."""
+
+    point: Point
+    entry: TableEntry
+
+
+def predecessors(vault: Vault, state: State, identities: Iterable[str], captured: str) -> dict[str, Predecessor]:
+    """The newest entry of each table that a capture of this kind can build on; records are read newest first."""
+    wanted = {identity for identity in identities if seen_mark(identity) in state.seen}
+    found: dict[str, Predecessor] = {}
+    for point in reversed(state.points):
+        if not wanted - found.keys():
+            break
+        for entry in _entries(vault, point):
+            if entry.identity in wanted and entry.identity not in found and entry.captured in (ALL, captured):
+                found[entry.identity] = Predecessor(point, entry)
+    return found
+
+
+def _entries(vault: Vault, point: Point) -> list[TableEntry]:
+    try:
+        return list(read_record(vault, point).tables.values())
+    except DamageFound:
+        # A lost record makes this run copy more, not less; verify names it.
+        return []
+
+
+@dataclass
+class Known:
+    """The predecessor's tree, read only as far as it is asked for. Only what is wholly held counts."""
+
+    vault: Vault
+    entry: TableEntry | None
+    _root: dict[str, dict[str, object]] = field(init=False)
+    _lists: dict[str, dict[str, dict[str, object]]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.entry is None:
+            self._root = {}
+        else:
+            self._root = self._read(self.entry.metadata_file.digest, self.entry.receipts) | _own(self.entry)
+
+    def child(self, path: str) -> Row | None:
+        """The row of a file that the metadata file itself names."""
+        return self._root.get(path)
+
+    def manifests_of(self, list_path: str | None) -> dict[str, Row]:
+        """The manifests that a known manifest list names; none when the list is not known."""
+        row = self._root.get(list_path or "")
+        if row is None or row["kind"] != FileKind.MANIFEST_LIST:
+            return {}
+        if list_path not in self._lists:
+            self._lists[str(list_path)] = self._read(str(row["digest"]), str(row["receipts"]))
+        return self._lists[str(list_path)]
+
+    def manifests(self, wanted: set[str], snapshots: Iterable[Snapshot]) -> dict[str, Row]:
+        """Rows of those manifests, looked for in the lists of these snapshots until all are found."""
+        found = {path: row for path, row in self._root.items() if path in wanted and row["kind"] == FileKind.MANIFEST}
+        for snapshot in snapshots:
+            if not wanted - found.keys():
+                break
+            found |= {path: row for path, row in self.manifests_of(snapshot.manifest_list).items() if path in wanted}
+        return found
+
+    def lists(self) -> Iterator[str]:
+        """The paths of all known manifest lists."""
+        return (path for path, row in self._root.items() if row["kind"] == FileKind.MANIFEST_LIST)
+
+    def _read(self, of: str, own: str) -> dict[str, dict[str, object]]:
+        folder = self.entry.location if self.entry else ""
+        try:
+            rows = rows_of(read_receipts(self.vault.store, folder, of, own))
+        except DamageFound:
+            return {}
+        return {row["path"]: row for row in rows if row["state"] == HELD}
+
+
+def _own(entry: TableEntry) -> dict[str, Row]:
+    """The predecessor's own metadata file, which is an older one by now."""
+    file = entry.metadata_file
+    row = {"path": entry.metadata_location, "kind": FileKind.METADATA, "state": HELD, "size_bytes": file.size_bytes}
+    return {
+        entry.metadata_location: {
+            **dict.fromkeys(RECEIPT.names),
+            **row,
+            "digest": file.digest,
+            "blob_key": file.blob_key,
+            "source_version": file.source_version,
+        }
+    }

@@ -1,0 +1,16 @@
+"""What a user asks of a backup."""
+
+from dataclasses import dataclass
+
+ALL, METADATA = "all", "metadata"
+
+
+@dataclass(frozen=True)
+class BackupRequest:
+    """The words of the command."""
+
+    words: tuple[str, ...]
+    exclude: tuple[str, ...] = ()
+    allow_prefixes: tuple[str, ...] = ()
+    captured: str = ALL
+    keep_days: int | None = None

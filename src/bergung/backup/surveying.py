@@ -1,0 +1,149 @@
+"""What of each table the vault has not: new manifest lists, then new manifests, and what the metadata file itself names."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from bergung.backup.known import Known
+from bergung.backup.locating import Located
+from bergung.carry.effects import Effects
+from bergung.carry.engine import Map
+from bergung.carry.job import Job, Replaced, TableJob
+from bergung.carry.opening import open_lists
+from bergung.carry.rows import LISTED, Row, error_of, listed
+from bergung.errors import BergungError
+from bergung.iceberg.columns import rows_of, table_of
+from bergung.iceberg.metadata import Snapshot
+from bergung.iceberg.survey import check_allowed, reached_by
+from bergung.model.files import FileKind, ReachedFile
+from bergung.vault.receipts import DAMAGED, MISSING
+
+
+@dataclass
+class Survey:
+    """One changed table: what is known of it, what is new, and what was found wrong on the way."""
+
+    index: int
+    located: Located
+    known: Known
+    children: list[ReachedFile] = field(default_factory=list)
+    rows: dict[str, Row] = field(default_factory=dict)
+    """Settled rows of the metadata file's own children, by path."""
+    lists: list[Row] = field(default_factory=list)
+    """New manifest lists, held in the vault."""
+    named: dict[str, Row] = field(default_factory=dict)
+    """Every manifest that a new list names, as the list has it."""
+    manifests: dict[str, Row] = field(default_factory=dict)
+    """Settled rows of manifests, by path."""
+    opened: list[Row] = field(default_factory=list)
+    """Manifests that this run opened, and other files of the metadata file's own that it carried."""
+    lost: list[Row] = field(default_factory=list)
+    error: BergungError | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.located.selected.table)
+
+    def new_snapshots(self) -> list[Snapshot]:
+        """Snapshots whose manifest list the vault has not, newest first."""
+        old = set(self.known.lists())
+        snapshots = reversed(self.located.metadata.snapshots)
+        return [snapshot for snapshot in snapshots if snapshot.manifest_list not in old]
+
+    def replaced(self) -> tuple[Replaced, ...]:
+        """Manifests of the new snapshots' parents that no new list names: their files may live on in new manifests."""
+        by_id = {snapshot.snapshot_id: snapshot for snapshot in self.located.metadata.snapshots}
+        found: dict[str, Row] = {}
+        for snapshot in self.new_snapshots():
+            parent = by_id.get(snapshot.parent_id) if snapshot.parent_id is not None else None
+            found |= self.known.manifests_of(parent.manifest_list if parent else None)
+        gone = (row for path, row in found.items() if path not in self.named)
+        return tuple(Replaced(row["digest"], row["receipts"]) for row in gone if row["receipts"])
+
+
+def begin(located: Located, index: int, known: Known, prefixes: Sequence[str]) -> Survey:
+    """Split the metadata file's children into those that are held and those that are not."""
+    survey = Survey(index, located, known, list(reached_by(located.metadata)))
+    try:
+        check_allowed(survey.children, prefixes, survey.name)
+    except BergungError as error:
+        survey.error = error
+    for child in survey.children:
+        row = None if _recurs(child) else known.child(child.path)
+        if row is not None:
+            survey.rows[child.path] = listed(row, index)
+    return survey
+
+
+def _recurs(child: ReachedFile) -> bool:
+    """`v<N>.metadata.json` comes again when a Hadoop table is made anew: such a name says nothing of the bytes."""
+    return child.kind == FileKind.METADATA and child.path.rsplit("/", 1)[-1].startswith("v")
+
+
+def read_lists(effects: Effects, job: Job, surveys: Sequence[Survey]) -> None:
+    """Hold every new manifest list and note the manifests that it names."""
+    by_index = {survey.index: survey for survey in surveys}
+    wanted = [row for survey in surveys if survey.error is None for row in _unsettled(survey, FileKind.MANIFEST_LIST)]
+    for row in rows_of(effects.run(table_of(LISTED, wanted), Map(partial(open_lists, job), LISTED))):
+        _note(by_index[row["table"]], row)
+
+
+def _note(survey: Survey, row: Row) -> None:
+    if row["error"] is not None and row["state"] is None:
+        survey.error = error_of(row["error"])
+    elif row["kind"] == FileKind.MANIFEST:
+        survey.named[row["path"]] = row
+    elif row["state"] == MISSING or row["error"] is not None:
+        survey.lost.append(row)
+        survey.rows[row["path"]] = row
+    else:
+        survey.lists.append(row)
+        survey.lost += [row] if row["state"] == DAMAGED else []
+
+
+def settle_manifests(survey: Survey) -> None:
+    """Take over the manifests that the vault holds; those that the new snapshots added are not looked for."""
+    metadata = survey.located.metadata
+    fresh = {snapshot.snapshot_id for snapshot in survey.new_snapshots()}
+    old = {path for path, row in survey.named.items() if row["rank"] not in fresh}
+    found = survey.known.manifests(old, _parents_first(survey, metadata.snapshots))
+    survey.manifests = {
+        path: listed(row, survey.index)
+        for path, row in found.items()
+        if row["declared_bytes"] == survey.named[path]["declared_bytes"]
+    }
+
+
+def _parents_first(survey: Survey, snapshots: Sequence[Snapshot]) -> Iterable[Snapshot]:
+    parents = {snapshot.parent_id for snapshot in survey.new_snapshots()}
+    yield from (snapshot for snapshot in snapshots if snapshot.snapshot_id in parents)
+    yield from (snapshot for snapshot in reversed(snapshots) if snapshot.snapshot_id not in parents)
+
+
+def still_to_open(survey: Survey) -> list[Row]:
+    """New manifests, and other files that the metadata file names and the vault has not."""
+    new = [
+        {**row, "parent": "", "rank": None} for path, row in survey.named.items() if path not in survey.manifests
+    ]
+    others = [row for row in _unsettled(survey) if row["kind"] != FileKind.MANIFEST_LIST]
+    return new + [row for row in others if row["path"] not in survey.named]
+
+
+def _unsettled(survey: Survey, kind: FileKind | None = None) -> list[Row]:
+    return [
+        {
+            "table": survey.index,
+            "parent": "",
+            "path": child.path,
+            "kind": child.kind,
+            "declared_bytes": child.declared_bytes,
+            "row_count": child.row_count,
+        }
+        for child in survey.children
+        if child.path not in survey.rows and kind in (None, child.kind)
+    ]
+
+
+def table_job(survey: Survey, folder: str, prefixes: Sequence[str]) -> TableJob:
+    """The table as executors see it."""
+    return TableJob(survey.name, folder, survey.located.metadata.location, tuple(prefixes), survey.replaced())

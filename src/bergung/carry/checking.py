@@ -1,0 +1,37 @@
+"""The act of verify: read a blob and compare it with its digest."""
+
+from bergung.carry.job import Job
+from bergung.carry.rows import Row
+from bergung.carry.slices import Outcome
+from bergung.errors import DamageFound, MissingObject
+from bergung.stores.base import Store
+from bergung.vault.blobs import version_with
+from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING
+
+
+def check(job: Job, rows: list[Row]) -> Outcome:
+    """Held, missing, or damaged: present with other bytes. Each content of the path is looked at once."""
+    found = {row["digest"]: _state(job, row) for row in {row["digest"]: row for row in rows}.values()}
+    rows = [{**row, "state": found[row["digest"]]} for row in rows]
+    # The worst first: it is what the tally counts and names.
+    return Outcome(sorted(rows, key=lambda row: row["state"] in (HELD, LEFT)))
+
+
+def _state(job: Job, row: Row) -> str:
+    if row["blob_key"] is None:
+        return LEFT
+    vault, key = job.vault(), job.tables[row["table"]].folder + row["blob_key"]
+    if job.trust_size:
+        return _by_size(vault, key, row)
+    try:
+        version_with(vault, key, row["digest"])
+    except DamageFound:
+        return _by_size(vault, key, {**row, "size_bytes": -1})
+    return HELD
+
+
+def _by_size(vault: Store, key: str, row: Row) -> str:
+    try:
+        return HELD if vault.head(key).size_bytes == row["size_bytes"] else DAMAGED
+    except MissingObject:
+        return MISSING

@@ -1,0 +1,73 @@
+"""What a verb works with: time, names, stores, an engine, and somebody who watches."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from bergung.carry.engine import Engine, ProcessEngine, Step
+from bergung.clock import Clock, SystemClock
+from bergung.iceberg.columns import values
+from bergung.model.ids import Ids, RandomIds
+from bergung.stores.base import OpenStore
+from bergung.stores.open import open_store
+
+FEW_ROWS = 64
+FEW_BYTES = 32 * 1024 * 1024
+"""Less than this is done at once in this process: a Spark job costs more than that."""
+
+
+class Watch(Protocol):
+    """Somebody who is told how far a run has come, and may stop it."""
+
+    def step(self, name: str) -> None:
+        """A named step begins."""
+        ...
+
+    def progress(self, files: int, bytes_: int, total: tuple[int, int]) -> None:
+        """So much of so much has been carried."""
+        ...
+
+    def stopped(self) -> bool:
+        """True once the user wants no further wave."""
+        ...
+
+
+class NobodyWatches:
+    """For programs that do not look."""
+
+    def step(self, name: str) -> None: ...
+
+    def progress(self, files: int, bytes_: int, total: tuple[int, int]) -> None: ...
+
+    def stopped(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Everything outside that a verb touches; `engine` opens the data plane at its first use."""
+
+    engine: Callable[[], Engine]
+    clock: Clock = field(default_factory=SystemClock)
+    ids: Ids = field(default_factory=RandomIds)
+    open_store: OpenStore = open_store
+    watch: Watch = field(default_factory=NobodyWatches)
+
+    def run(self, rows: pa.Table, *steps: Step) -> pa.Table:
+        """Run steps where it is quickest: few rows here, many on the engine."""
+        return (here() if _is_little(rows) else self.engine()).run(rows, steps)
+
+
+def _is_little(rows: pa.Table) -> bool:
+    if rows.num_rows >= FEW_ROWS:
+        return False
+    names = rows.schema.names
+    return "declared_bytes" not in names or sum(size or 0 for size in values(rows.column("declared_bytes"))) < FEW_BYTES
+
+
+def here() -> ProcessEngine:
+    """This process, with more threads than cores since they mostly wait for a store."""
+    return ProcessEngine(4 * (os.cpu_count() or 2))

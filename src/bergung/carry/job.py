@@ -1,0 +1,77 @@
+"""What every function of a run must know, small enough to travel with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from bergung.errors import ObjectExists
+from bergung.stores.base import OpenStore, Store
+from bergung.stores.digest import digest_of
+from bergung.stores.open import open_store
+from bergung.vault.layout import run_key
+from bergung.vault.receipts import from_bytes, to_bytes
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A manifest that the predecessor had and the new version has not: its files may live on in a new one."""
+
+    digest: str
+    receipts: str
+
+
+@dataclass(frozen=True)
+class TableJob:
+    """One table of a run: rows name it by its number in the job."""
+
+    name: str
+    folder: str
+    location: str
+    prefixes: tuple[str, ...] = ()
+    replaced: tuple[Replaced, ...] = ()
+    recurring: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run as its functions see it; `open` is replaced only by tests, to put faults around real stores."""
+
+    vault_url: str
+    run: str
+    tables: Mapping[int, TableJob]
+    with_data: bool = True
+    trust_size: bool = False
+    over: bool = False
+    open: OpenStore = open_store
+
+    def vault(self) -> Store:
+        """The vault's store, opened where this runs."""
+        return self.open(self.vault_url)
+
+
+def write_part(job: Job, folder: str, rows: pa.Table) -> str:
+    """Store a working list of the run under its own digest, so that a repeated task writes the same key."""
+    data = to_bytes(rows, {})
+    name = f"{folder}/{digest_of(data).removeprefix('sha256:')[:32]}.parquet"
+    _put(job.vault(), run_key(job.run, name), data)
+    return name
+
+
+def write_named_part(job: Job, name: str, rows: pa.Table) -> None:
+    """Store a working list under a name that says what it is of; a repeated task finds it there."""
+    _put(job.vault(), run_key(job.run, name), to_bytes(rows, {}))
+
+
+def read_part(job: Job, name: str) -> pa.Table:
+    """Read a working list of the run."""
+    key = run_key(job.run, name)
+    return from_bytes(job.vault().read(key), key)
+
+
+def _put(store: Store, key: str, data: bytes) -> None:
+    try:
+        store.put_if_absent(key, [data])
+    except ObjectExists:
+        return
+

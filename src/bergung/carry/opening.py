@@ -1,0 +1,165 @@
+"""Manifest lists and manifests: held in the vault, opened, their children named."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bergung.carry.engine import Batches
+from bergung.carry.job import Job, Replaced, TableJob, write_named_part
+from bergung.carry.rows import LISTED, Row, batched, each, error_text
+from bergung.errors import BergungError, CorruptFile, DamageFound, MissingObject
+from bergung.iceberg.columns import rows_of, table_of, values
+from bergung.iceberg.manifest_list import read_manifest_list
+from bergung.iceberg.manifests import read_live_files
+from bergung.iceberg.survey import check_allowed, outside, refuse
+from bergung.model.files import FileKind, ReachedFile
+from bergung.stores.open import open_path
+from bergung.vault.blobs import keep
+from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, RECEIPT, pick, read_receipts, write_table
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A metadata file that is held: its own row, and its bytes, None when it could not be had."""
+
+    row: Row
+    data: bytes | None
+
+
+def open_lists(job: Job, batches: Batches) -> Batches:
+    """Each manifest list: its own row first, then a row per manifest that it names."""
+    return batched(LISTED, (row for wanted in each(batches) for row in _open_list(job, wanted)))
+
+
+def _open_list(job: Job, wanted: Row) -> Iterator[Row]:
+    table = job.tables[wanted["table"]]
+    try:
+        opened = hold(job, table, wanted)
+        manifests = [] if opened.data is None else read_manifest_list(opened.data, wanted["path"])
+        check_allowed([ReachedFile(m.path, FileKind.MANIFEST) for m in manifests], table.prefixes, table.name)
+    except CorruptFile as error:
+        yield {**opened.row, "state": DAMAGED, "error": error_text(error)}
+        return
+    except BergungError as error:
+        yield {**wanted, "error": error_text(error)}
+        return
+    yield opened.row
+    for manifest in manifests:
+        yield {
+            "table": wanted["table"],
+            "parent": wanted["path"],
+            "path": manifest.path,
+            "kind": FileKind.MANIFEST,
+            "declared_bytes": manifest.length,
+            "rank": manifest.added_snapshot_id,
+        }
+
+
+def hold(job: Job, table: TableJob, wanted: Row) -> Opened:
+    """Read a metadata file once, keep its bytes in the vault."""
+    store, key = open_path(wanted["path"], job.open)
+    try:
+        stat = store.head(key)
+        data = b"".join(store.blocks(key, version=stat.version))
+    except MissingObject:
+        return Opened({**wanted, "state": MISSING}, None)
+    vault = job.vault()
+    kept = keep(vault, table.folder, (table.location, wanted["path"]), lambda: iter([data]))
+    vault.make_durable([table.folder + kept.blob_key])
+    row = {
+        **wanted,
+        "state": HELD if wanted["declared_bytes"] in (None, len(data)) else DAMAGED,
+        "digest": kept.digest,
+        "size_bytes": len(data),
+        "blob_key": kept.blob_key,
+        "source_version": stat.version,
+    }
+    return Opened(row, data)
+
+
+def manifest_part(table: int, path: str) -> str:
+    """Where a run keeps a new manifest's own row and what it knows of its files, until their receipts are written."""
+    return f"manifests/{sha256(f'{table}:{path}'.encode()).hexdigest()[:32]}.parquet"
+
+
+def open_manifests(job: Job, batches: Batches) -> Batches:
+    """Each manifest: its own row; and a row per file that is still to be carried. Rows of other kinds pass through."""
+    memory = _Memory(job)
+    return batched(LISTED, (row for wanted in each(batches) for row in _open_manifest(job, memory, wanted)))
+
+
+def _open_manifest(job: Job, memory: "_Memory", wanted: Row) -> Iterator[Row]:
+    if wanted["kind"] != FileKind.MANIFEST:
+        yield wanted
+        return
+    table = job.tables[wanted["table"]]
+    try:
+        opened = hold(job, table, wanted)
+        if opened.data is None:
+            yield opened.row
+            return
+        files = read_live_files(opened.data, wanted["path"])
+        refuse(values(outside(files.column("path").combine_chunks(), table.prefixes)), table.prefixes, table.name)
+    except CorruptFile as error:
+        yield {**opened.row, "state": DAMAGED, "error": error_text(error)}
+        return
+    except BergungError as error:
+        yield {**wanted, "error": error_text(error)}
+        return
+    yield from _listed(job, memory, opened.row, files)
+
+
+def _listed(job: Job, memory: "_Memory", own: Row, files: pa.Table) -> Iterator[Row]:
+    rows = memory.settled(own["table"], files)
+    open_rows = [row for row in rows if row.get("digest") is None]
+    if open_rows and job.with_data:
+        write_named_part(job, manifest_part(own["table"], own["path"]), table_of(RECEIPT, [own, *rows]))
+        yield own
+        for row in open_rows:
+            yield {**row, "table": own["table"], "parent": own["path"]}
+        return
+    for row in open_rows:
+        row["state"] = LEFT
+    yield {**own, "receipts": write_table(job.vault(), job.tables[own["table"]].folder, own["digest"], table_of(RECEIPT, rows))}
+
+
+class _Memory:
+    """What the predecessor's receipts say of files that live on in new manifests; read once, when first asked."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._known: dict[int, pa.Table] = {}
+
+    def settled(self, table: int, files: pa.Table) -> list[Row]:
+        """The rows of a manifest; a file that lives on under EXISTING is taken over from the receipts it was in."""
+        existing = pc.equal(files.column("status"), 0)
+        known: dict[str, Row] = {}
+        if pc.any(existing).as_py():
+            found = pick(self._of(table), files.filter(existing).column("path").combine_chunks())
+            known = {row["path"]: row for row in rows_of(found)}
+        return [_settled(row, known) for row in rows_of(files)]
+
+    def _of(self, table: int) -> pa.Table:
+        if table not in self._known:
+            found = (self._load(table, replaced) for replaced in self._job.tables[table].replaced)
+            self._known[table] = pa.concat_tables([RECEIPT.empty_table(), *found])
+        return self._known[table]
+
+    def _load(self, table: int, replaced: Replaced) -> pa.Table:
+        folder = self._job.tables[table].folder
+        try:
+            found = read_receipts(self._job.vault(), folder, replaced.digest, replaced.receipts)
+        except DamageFound:
+            # The source still has the files: they are carried again, and verify names the lost receipts.
+            return RECEIPT.empty_table()
+        return found.filter(pc.equal(found.column("state"), HELD))
+
+
+def _settled(row: Row, known: dict[str, Row]) -> Row:
+    same = known.get(row["path"]) if row.pop("status") == 0 else None
+    if same is None or same["declared_bytes"] != row["declared_bytes"]:
+        return row
+    return {**same, "row_count": row["row_count"], "kind": row["kind"]}

@@ -1,0 +1,99 @@
+"""The shapes of the batches that go between steps."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from bergung.carry.engine import Batches
+from bergung.errors import BergungError
+from bergung.iceberg.columns import batch_of, rows_of
+from bergung.vault.receipts import RECEIPT
+
+BATCH_ROWS = 4096
+
+LISTED = pa.schema(
+    [
+        ("table", pa.int32()),
+        ("parent", pa.string()),
+        *RECEIPT,
+        ("rank", pa.int64()),
+        ("lost", pa.int64()),
+        ("new_files", pa.int64()),
+        ("new_bytes", pa.int64()),
+        ("error", pa.string()),
+    ]
+)
+"""A file that a table reaches: `parent` is the path of the manifest or manifest list that names it, "" for the
+metadata file itself. A row with a digest is settled, one without is still to be carried. Of two contents under one path the
+one of the lowest `rank` is what the newest snapshot sees. `lost` counts the files below a manifest that are missing or
+damaged, `new_files` and `new_bytes` those that this run brought.
+An error with a state is damage of the table; an error without one means that the table could not be done."""
+
+SLICE = pa.schema(
+    [
+        *LISTED,
+        ("part", pa.string()),
+        ("start", pa.int64()),
+        ("count", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
+"""A stretch of a stored task list; or, without `part`, a LISTED row that passes through."""
+
+DONE = pa.schema(
+    [
+        ("part", pa.string()),
+        ("start", pa.int64()),
+        ("files", pa.int64()),
+        ("bytes", pa.int64()),
+        ("moved_files", pa.int64()),
+        ("moved_bytes", pa.int64()),
+        ("tally", pa.string()),
+        ("error", pa.string()),
+    ]
+)
+"""What came of one slice; the rows themselves lie in its part. `tally` is JSON, see `tally.py`. `error` stops the run."""
+
+Row = dict[str, Any]
+
+
+def listed(row: Row, table: int, parent: str = "") -> Row:
+    """A row of receipts as a row of a table."""
+    return {**dict.fromkeys(LISTED.names), **row, "table": table, "parent": parent}
+
+
+def each(batches: Batches) -> Iterator[Row]:
+    """The rows of all batches."""
+    for batch in batches:
+        yield from rows_of(batch)
+
+
+def batched(schema: pa.Schema, rows: Iterator[Row]) -> Batches:
+    """Rows as batches of a size that keeps memory small."""
+    waiting: list[Row] = []
+    for row in rows:
+        waiting.append(row)
+        if len(waiting) == BATCH_ROWS:
+            yield batch_of(schema, waiting)
+            waiting = []
+    if waiting:
+        yield batch_of(schema, waiting)
+
+
+def error_text(error: BergungError) -> str:
+    """An error as one column: its class, message and hint."""
+    return "\t".join((type(error).__name__, error.message, error.hint))
+
+
+def error_of(text: str) -> BergungError:
+    """The error again; its class by name from the tree of errors."""
+    name, message, hint = (text.split("\t", 2) + ["", ""])[:3]
+    classes = {class_.__name__: class_ for class_ in _tree(BergungError)}
+    return classes.get(name, BergungError)(message, hint)
+
+
+def _tree(root: type[BergungError]) -> Iterator[type[BergungError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)

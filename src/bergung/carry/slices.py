@@ -1,0 +1,80 @@
+"""Work through slices of a stored task list: one act per file, the outcome stored, a summary returned."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bergung.carry.engine import Batches
+from bergung.carry.job import Job, read_part, write_named_part
+from bergung.carry.rows import DONE, LISTED, Row, batched, each, error_text
+from bergung.carry.tally import Tally
+from bergung.carry.tasks import files_of
+from bergung.errors import BergungError
+from bergung.iceberg.columns import table_of
+from bergung.stores.base import Store
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one file: the rows that name it, filled in; and what must be made durable."""
+
+    rows: list[Row]
+    moved_bytes: int | None = None
+    """Bytes that were really written; None when the file was already there."""
+    durable: tuple[Store, str] | None = None
+
+
+Act = Callable[[Job, list[Row]], Outcome]
+"""Gets all rows that name one file, the one that the newest snapshot sees first."""
+
+
+@dataclass
+class _Sum:
+    files: int = 0
+    bytes: int = 0
+    moved_files: int = 0
+    moved_bytes: int = 0
+    tally: Tally = field(default_factory=Tally)
+    rows: list[Row] = field(default_factory=list)
+    durable: dict[str, tuple[Store, list[str]]] = field(default_factory=dict)
+
+
+def work(job: Job, act: Act, batches: Batches) -> Batches:
+    """Each slice: act on each of its files, make what was written durable, store the outcome."""
+    return batched(DONE, (_worked(job, act, slice_) for slice_ in each(batches)))
+
+
+def done_part(part: str, start: int) -> str:
+    """Where the outcome of a slice lies."""
+    return f"{part.replace('tasks/', 'done/', 1).removesuffix('.parquet')}-{start:09d}.parquet"
+
+
+def _worked(job: Job, act: Act, slice_: Row) -> Row:
+    total = _Sum()
+    error = None
+    try:
+        rows = read_part(job, slice_["part"]).slice(slice_["start"], slice_["count"])
+        for group in files_of(rows):
+            _add(total, act(job, group))
+        for store, keys in total.durable.values():
+            store.make_durable(keys)
+        write_named_part(job, done_part(slice_["part"], slice_["start"]), table_of(LISTED, total.rows))
+    except BergungError as failure:
+        error = error_text(failure)
+    numbers = {name: getattr(total, name) for name in ("files", "bytes", "moved_files", "moved_bytes")}
+    return {"part": slice_["part"], "start": slice_["start"], **numbers, "tally": total.tally.to_text(), "error": error}
+
+
+def _add(total: _Sum, outcome: Outcome) -> None:
+    first = outcome.rows[0]
+    total.files += 1
+    total.bytes += first["size_bytes"] or 0
+    total.moved_files += outcome.moved_bytes is not None
+    total.moved_bytes += outcome.moved_bytes or 0
+    total.tally.add(first)
+    for row in outcome.rows[1:]:
+        if row["state"] == "superseded":
+            total.tally.add(row)
+    total.rows += outcome.rows
+    if outcome.durable is not None:
+        store, key = outcome.durable
+        total.durable.setdefault(store.url, (store, []))[1].append(key)

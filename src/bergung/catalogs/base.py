@@ -1,0 +1,63 @@
+"""The seam: what every catalog must do."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from bergung.model.names import TableName
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """What a catalog says of a table, read raw: the file is not opened."""
+
+    table: TableName
+    metadata_location: str
+    previous_location: str | None
+    read_at: datetime
+    """Just before the catalog was asked: what it says is this old or younger."""
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """A namespace with its own properties."""
+
+    levels: tuple[str, ...]
+    properties: dict[str, str]
+
+
+class Catalog(Protocol):
+    """Raises UnknownTable, Busy, NotAllowed, SourceChanged, UsageError or BergungError, and nothing else."""
+
+    name: str
+
+    def namespaces(self) -> list[Namespace]:
+        """All namespaces, nested ones too, sorted."""
+        ...
+
+    def tables(self) -> list[TableName]:
+        """All tables of the catalog, sorted; views are no tables."""
+        ...
+
+    def locate(self, table: TableName) -> Pointer:
+        """The raw pointer; UnknownTable when there is no such entry."""
+        ...
+
+    def locate_all(self, tables: list[TableName]) -> dict[TableName, Pointer]:
+        """The pointers of many tables in as few questions as the catalog allows.
+
+        A table that is gone, or whose entry names no file, is absent: `locate` tells why.
+        """
+        ...
+
+    def register(self, table: TableName, metadata_location: str) -> None:
+        """A new entry; Busy when one of that name is there. The namespace must exist."""
+        ...
+
+    def replace(self, table: TableName, metadata_location: str, *, expected: str) -> None:
+        """Swap the pointer without opening what it names; SourceChanged when it is not `expected` any more."""
+        ...
+
+    def create_namespace(self, namespace: Namespace) -> None:
+        """Make it with its parents; nothing happens when it is there, so make parents with properties first."""
+        ...

@@ -1,0 +1,87 @@
+"""The user's catalogs, as PyIceberg's own configuration declares them.
+
+PyIceberg's reader of its configuration is used and not its `load_catalog`: importing that costs ten times more,
+and it would make an empty database where it finds none.
+"""
+
+import re
+
+from pyiceberg.typedef import RecursiveDict
+from pyiceberg.utils.config import Config
+from strictyaml import YAMLError  # type: ignore[import-untyped]
+
+from bergung.catalogs.base import Catalog
+from bergung.catalogs.sql import SqlCatalog
+from bergung.catalogs.sqlite import database
+from bergung.clock import Clock, SystemClock
+from bergung.errors import UsageError
+
+_CLOCK = SystemClock()
+_KIND_OF_SCHEME = {"http": "rest", "https": "rest", "thrift": "hive", "sqlite": "sql", "postgresql": "sql"}
+_KNOWN = "this version knows SQL catalogs on SQLite, and tables named by their location or metadata file"
+
+
+def open_catalog(name: str, clock: Clock = _CLOCK) -> Catalog:
+    """The catalog of that name; its database is opened only when something is asked, and never created."""
+    properties = _properties(name)
+    uri = properties.get("uri", "")
+    scheme = re.split("[+:]", uri, maxsplit=1)[0]
+    kind = properties.get("type", "").lower() or _KIND_OF_SCHEME.get(scheme, scheme)
+    if not kind or (kind == "sql" and not uri):
+        raise UsageError(f"the catalog {name} is declared without a uri", _declaration(name))
+    if kind != "sql":
+        raise UsageError(f"the catalog {name} is of type {kind}, which this version does not know yet", _KNOWN)
+    if scheme != "sqlite":
+        # Of the uri only this much: the rest may hold a password.
+        raise UsageError(f"the catalog {name} is kept in {scheme}, which this version does not know yet", _KNOWN)
+    return SqlCatalog(name, database(uri), clock)
+
+
+def catalog_names() -> list[str]:
+    """Every catalog that the configuration declares, sorted."""
+    return sorted(_declared())
+
+
+def _properties(name: str) -> dict[str, str]:
+    declared = _declared()
+    # As PyIceberg does: declarations are found in lower case, and entries are kept under the name as given.
+    if name.lower() not in declared:
+        known = f"declared are: {', '.join(sorted(declared))}" if declared else "none is declared"
+        raise UsageError(f"no catalog {name} in the PyIceberg configuration; {known}", _declaration(name))
+    return declared[name.lower()]
+
+
+def _declared() -> dict[str, dict[str, str]]:
+    try:
+        config = Config()
+        return {name: _texts(config.get_catalog_config(name)) for name in config.get_known_catalogs()}
+    except YAMLError as error:
+        raise _unreadable(_without_content(error)) from error
+    except (OSError, ValueError) as error:
+        # PyIceberg prints a value that does not fit, which may be a secret.
+        raise _unreadable(str(error).split(", value:")[0]) from error
+    except AttributeError as error:
+        # PyIceberg's answer to a file without a mapping, an empty one for example.
+        raise _unreadable("it is empty or no mapping") from error
+
+
+def _texts(properties: RecursiveDict | None) -> dict[str, str]:
+    return {key: value for key, value in (properties or {}).items() if isinstance(value, str)}
+
+
+def _without_content(error: YAMLError) -> str:
+    """The parser prints the lines around its problem; there may be secrets in them."""
+    line = f" in line {error.problem_mark.line + 1}" if getattr(error, "problem_mark", None) else ""
+    return f"no YAML that PyIceberg accepts{line}"
+
+
+def _unreadable(why: str) -> UsageError:
+    return UsageError(
+        f"the PyIceberg configuration cannot be read: {why}",
+        "look at .pyiceberg.yaml in PYICEBERG_HOME, your home or this folder, and at the PYICEBERG_ variables",
+    )
+
+
+def _declaration(name: str) -> str:
+    variable = f"PYICEBERG_CATALOG__{name.upper().replace('-', '_')}__URI"
+    return f"declare it in ~/.pyiceberg.yaml, or: export {variable}=sqlite:////path/to/{name}.db"

@@ -1,0 +1,87 @@
+"""Snapshots, and since when their log tells the whole story."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bergung.iceberg.raw import Raw
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One state of the table's rows."""
+
+    snapshot_id: int
+    parent_id: int | None
+    sequence_number: int
+    """0 when it was made under format version 1."""
+    timestamp_ms: int
+    operation: str | None
+    summary: Mapping[str, str]
+    schema_id: int | None
+    manifest_list: str | None
+    manifests: tuple[str, ...] = ()
+    """Named here by old version 1 writers that made no manifest list."""
+    key_id: str | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotLogEntry:
+    """From this time on the snapshot was the current one."""
+
+    timestamp_ms: int
+    snapshot_id: int
+
+
+def read_snapshot(raw: Raw) -> Snapshot:
+    """A snapshot as a metadata file has it."""
+    summary = raw.texts("summary")
+    manifest_list = raw.maybe_text("manifest-list")
+    if manifest_list is None and "manifests" not in raw.values:
+        raise raw.corrupt("a snapshot names neither a manifest list nor manifests")
+    return Snapshot(
+        snapshot_id=raw.number("snapshot-id"),
+        parent_id=raw.maybe_number("parent-snapshot-id"),
+        sequence_number=raw.maybe_number("sequence-number") or 0,
+        timestamp_ms=raw.number("timestamp-ms"),
+        operation=summary.get("operation"),
+        summary=summary,
+        schema_id=raw.maybe_number("schema-id"),
+        manifest_list=manifest_list,
+        manifests=raw.text_list("manifests") if manifest_list is None else (),
+        key_id=raw.maybe_text("key-id"),
+    )
+
+
+def unbroken(log: Sequence[SnapshotLogEntry], snapshots: Sequence[Snapshot]) -> list[SnapshotLogEntry]:
+    """The newest stretch of the log that surely misses no entry.
+
+    Iceberg clears the log before an expired entry, but PyIceberg takes out that entry alone: the one before it then
+    seems to have been current for longer than it was.
+    """
+    held = {snapshot.snapshot_id: snapshot for snapshot in snapshots}
+    found: list[SnapshotLogEntry] = []
+    for entry in reversed(log):
+        if entry.snapshot_id not in held or (found and not _follows(entry, found[-1], held)):
+            break
+        found.append(entry)
+    return found[::-1]
+
+
+def _follows(before: SnapshotLogEntry, after: SnapshotLogEntry, held: Mapping[int, Snapshot]) -> bool:
+    """True when no expired snapshot can have been current between these two."""
+    if before.snapshot_id in _ancestors(held[after.snapshot_id], held):
+        return True
+    # A rollback or another branch: certain only when no snapshot made since then is gone.
+    oldest = min(held[before.snapshot_id].sequence_number, held[after.snapshot_id].sequence_number)
+    numbers = sorted({snapshot.sequence_number for snapshot in held.values() if snapshot.sequence_number >= oldest})
+    return oldest > 0 and all(second - first == 1 for first, second in pairwise(numbers))
+
+
+def _ancestors(snapshot: Snapshot, held: Mapping[int, Snapshot]) -> Iterator[int]:
+    """Ids, nearest first; no more than there are snapshots, so that a damaged file cannot lead in circles."""
+    for _ in held:
+        if snapshot.parent_id is None or snapshot.parent_id not in held:
+            return
+        snapshot = held[snapshot.parent_id]
+        yield snapshot.snapshot_id

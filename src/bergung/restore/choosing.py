@@ -1,0 +1,29 @@
+"""Which tables of a point are wanted."""
+
+from collections.abc import Mapping, Sequence
+
+from bergung.errors import UnknownTable
+from bergung.model.names import TableName, split_levels, table_pattern
+from bergung.model.record import TableEntry
+
+
+def choose(tables: Mapping[str, TableEntry], words: Sequence[str]) -> dict[TableName, TableEntry]:
+    """All tables, or those that the words mean; a word that matches nothing is UnknownTable."""
+    named = {_name(key): entry for key, entry in tables.items()}
+    if not words:
+        return named
+    chosen: dict[TableName, TableEntry] = {}
+    for word in words:
+        pattern = table_pattern(word)
+        found = {table: entry for table, entry in named.items() if pattern.matches(table)}
+        if not found:
+            known = ", ".join(str(table) for table in list(named)[:3])
+            raise UnknownTable(f"nothing in this point matches {word}", f"it holds {len(named)} tables: {known}…")
+        chosen |= found
+    return chosen
+
+
+def _name(key: str) -> TableName:
+    """A record's key; a table without catalog has no namespace either."""
+    catalog, *namespace, name = split_levels(key)
+    return TableName(catalog, tuple(namespace), name)

@@ -1,0 +1,65 @@
+"""Doing what was planned: files first, the metadata file after them, the catalog's entry last."""
+
+from dataclasses import dataclass
+
+from bergung.carry.effects import Effects
+from bergung.carry.giving import give
+from bergung.carry.rows import error_of
+from bergung.carry.waves import Totals, run_waves
+from bergung.catalogs.base import Namespace
+from bergung.errors import BergungError
+from bergung.model.names import join_levels
+from bergung.model.record import Record
+from bergung.plan.restore import CatalogAction, TablePlan
+from bergung.restore.planning import Planned, Target
+from bergung.vault.receipts import MISSING
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a restore did."""
+
+    totals: Totals
+    done: tuple[str, ...]
+    """Tables that are whole again, and known to their catalog."""
+    damaged: tuple[str, ...]
+    """Tables that are back as far as the point holds them."""
+    failed: dict[str, BergungError]
+
+
+def give_back(effects: Effects, planned: Planned, record: Record) -> Restored:
+    """Carry what is not there; then finish table by table, so that one that fails does not stop the others."""
+    totals = run_waves(effects, planned.job, give, planned.slices)
+    lost = {row["table"] for row in totals.tally.named if row["state"] == MISSING}
+    failed: dict[str, BergungError] = {}
+    done, damaged = [], []
+    for target, plan in zip(planned.targets, planned.plan.tables, strict=True):
+        try:
+            _finish(planned, record, target, plan)
+        except BergungError as error:
+            failed[plan.table] = error
+            continue
+        (damaged if plan.lost.files or target.root.number in lost else done).append(plan.table)
+    return Restored(totals, tuple(done), tuple(damaged), failed)
+
+
+def _finish(planned: Planned, record: Record, target: Target, plan: TablePlan) -> None:
+    outcome = give(planned.job, [target.metadata_row])
+    if outcome.rows[0]["error"] is not None:
+        raise error_of(outcome.rows[0]["error"])
+    if outcome.durable is not None:
+        store, key = outcome.durable
+        store.make_durable([key])
+    if plan.action == CatalogAction.REGISTER:
+        _make_namespaces(record, target)
+        target.catalog.register(target.name, plan.metadata_location)
+    elif plan.action == CatalogAction.REPLACE and plan.current is not None:
+        target.catalog.replace(target.name, plan.metadata_location, expected=plan.current)
+
+
+def _make_namespaces(record: Record, target: Target) -> None:
+    """With the properties that the point knows, parents first."""
+    levels = target.name.namespace
+    for depth in range(1, len(levels) + 1):
+        properties = record.namespaces.get(join_levels((target.name.catalog, *levels[:depth])), {})
+        target.catalog.create_namespace(Namespace(levels[:depth], properties))

@@ -1,0 +1,158 @@
+"""What lies at each file's place now, and so what a restore has to do: read only."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bergung.carry.effects import Effects
+from bergung.carry.giving import ABSENT, DIFFERENT, OUTSIDE, SUPERSEDED, look
+from bergung.carry.job import Job, TableJob
+from bergung.carry.rows import Row, error_of, listed
+from bergung.carry.slices import done_part
+from bergung.carry.waves import Totals, run_waves
+from bergung.catalogs.base import Catalog
+from bergung.errors import DamageFound, Refused, UnknownTable
+from bergung.iceberg.metadata import read_metadata
+from bergung.iceberg.survey import allowed_prefixes, refuse
+from bergung.model.files import FileKind
+from bergung.model.names import TableName
+from bergung.model.record import Count, Record, TableEntry
+from bergung.plan.restore import CatalogAction, RestorePlan, TablePlan, catalog_action
+from bergung.plan.waves import Slice
+from bergung.restore.choosing import choose
+from bergung.restore.request import RestoreRequest
+from bergung.restore.walking import Root, Walk, walk
+from bergung.stores.digest import read_verified
+from bergung.vault.journal import Run
+from bergung.vault.receipts import HELD, LEFT
+from bergung.vault.vault import Vault
+
+OpenCatalog = Callable[[str], Catalog]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A chosen table: its root, its metadata file at the target, and what its catalog says now."""
+
+    name: TableName
+    root: Root
+    metadata_row: Row
+    catalog: Catalog
+    current: str | None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The plan, and what doing it takes."""
+
+    plan: RestorePlan
+    job: Job
+    targets: tuple[Target, ...]
+    slices: tuple[Slice, ...]
+    """The outcomes of the looks, as the task lists of the giving."""
+
+
+def plan_restore(
+    effects: Effects, vault: Vault, run: Run, request: RestoreRequest, record: Record, open_catalog: OpenCatalog
+) -> Planned:
+    """Walk the chosen tables and look at every target; nothing is written there."""
+    chosen = choose(record.tables, request.words)
+    roots = {name: _root(vault, number, entry) for number, (name, entry) in enumerate(chosen.items())}
+    job = _job(effects, vault, run, request, roots)
+    found = walk(effects, job, list(roots.values()))
+    _refuse_unreadable(found)
+    totals = run_waves(effects, job, look, found.slices)
+    _refuse_outside(job, totals)
+    targets = [_target(job, name, root, open_catalog) for name, root in roots.items()]
+    plans = tuple(_table_plan(target, found, totals) for target in targets)
+    named = tuple(str(row["path"]) for row in (*totals.tally.named, *found.lost))[:100]
+    plan = RestorePlan(record.backup_metadata.backup_id, plans, named)
+    return Planned(plan, job, tuple(targets), tuple(_second_pass(found.slices)))
+
+
+def _root(vault: Vault, number: int, entry: TableEntry) -> Root:
+    key = entry.location + entry.metadata_file.blob_key
+    data = read_verified(vault.store, key, entry.metadata_file.digest)
+    return Root(number, entry, read_metadata(data, key))
+
+
+def _job(effects: Effects, vault: Vault, run: Run, request: RestoreRequest, roots: dict[TableName, Root]) -> Job:
+    tables = {root.number: _table_job(str(name), root, request) for name, root in roots.items()}
+    return Job(
+        vault.url, run.id, tables, trust_size=request.trust_size, over=request.over, open=effects.open_store
+    )  # fmt: skip
+
+
+def _table_job(name: str, root: Root, request: RestoreRequest) -> TableJob:
+    prefixes = allowed_prefixes(root.metadata, root.entry.metadata_location, request.allow_prefixes)
+    return TableJob(name, root.entry.location, root.metadata.location, prefixes)
+
+
+def _refuse_unreadable(found: Walk) -> None:
+    if found.unreadable:
+        first = error_of(found.unreadable[0]["error"])
+        raise DamageFound(f"the vault has lost part of this point: {first.message}", "try an older point; run bergung verify")
+
+
+def _refuse_outside(job: Job, totals: Totals) -> None:
+    outside = [row for row in totals.tally.named if row["state"] == OUTSIDE]
+    if outside:
+        table = job.tables[outside[0]["table"]]
+        refuse([row["path"] for row in outside], table.prefixes, table.name)
+
+
+def _target(job: Job, name: TableName, root: Root, open_catalog: OpenCatalog) -> Target:
+    catalog = open_catalog(str(name) if name.namespace == () else name.catalog)
+    file = root.entry.metadata_file
+    row = {
+        "path": root.entry.metadata_location,
+        "kind": FileKind.METADATA,
+        "digest": file.digest,
+        "blob_key": file.blob_key,
+        "size_bytes": file.size_bytes,
+    }
+    looked = look(job, [listed(row, root.number)]).rows[0]
+    return Target(name, root, looked, catalog, _current(catalog, name))
+
+
+def _current(catalog: Catalog, name: TableName) -> str | None:
+    try:
+        return catalog.locate(name).metadata_location
+    except UnknownTable:
+        return None
+
+
+def _table_plan(target: Target, found: Walk, totals: Totals) -> TablePlan:
+    number, row = target.root.number, target.metadata_row
+    counts = {state: totals.tally.count(state, [number]) for state in (ABSENT, HELD, DIFFERENT, LEFT)}
+    counts[row["state"]] += Count(1, row["size_bytes"])
+    lost = [lost for lost in found.lost if lost["table"] == number]
+    return TablePlan(
+        table=str(target.name),
+        metadata_location=row["path"],
+        absent=counts[ABSENT],
+        intact=counts[HELD],
+        different=counts[DIFFERENT],
+        not_captured=counts[LEFT],
+        lost=Count(len(lost), sum(row["declared_bytes"] or 0 for row in lost)),
+        superseded=totals.tally.count(SUPERSEDED, [number]).files,
+        action=_action(target),
+        current=target.current,
+    )
+
+
+def _action(target: Target) -> CatalogAction:
+    has_catalog = target.name.namespace != ()
+    return catalog_action(target.root.entry.metadata_location, target.current, has_catalog)
+
+
+def _second_pass(slices: Iterable[Slice]) -> Iterable[Slice]:
+    """The stored looks have a row per file."""
+    return (Slice(done_part(each.part, each.start), 0, each.count, each.bytes) for each in slices)
+
+
+def refuse_metadata_only(plan: RestorePlan) -> None:
+    """A point without data can bring back a table only where the data still lies."""
+    for table in plan.tables:
+        if table.not_captured.files:
+            fact = f"this point has the metadata of {table.table} only, and {table.not_captured.files} of its files are gone"
+            raise Refused(fact, "choose a point that was made without --metadata-only: bergung points")

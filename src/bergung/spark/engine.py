@@ -1,0 +1,50 @@
+"""The steps of `carry.engine` as DataFrame operations; the same over Spark Connect."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from bergung.carry.engine import Map, Spread, Step
+from bergung.errors import BergungError, Interrupted
+
+
+class SparkEngine:
+    """Runs steps on a session; rows and results pass the driver, all between stays on executors."""
+
+    def __init__(self, session: SparkSession, parallelism: int) -> None:
+        self.session = session
+        self.parallelism = parallelism
+
+    def run(self, rows: pa.Table, steps: Sequence[Step]) -> pa.Table:
+        """One action for all the steps."""
+        frame = self.session.createDataFrame(rows)
+        for step in steps:
+            frame = _applied(frame, step)
+        try:
+            return frame.toArrow()
+        except PySparkException as error:
+            raise _translated(error) from error
+
+    def interrupt(self) -> None:
+        """Stop what runs; workers write some seconds more."""
+        self.session.interruptAll()
+
+
+def _applied(frame: DataFrame, step: Step) -> DataFrame:
+    if isinstance(step, Map):
+        return frame.mapInArrow(step.function, from_arrow_schema(step.schema))
+    if isinstance(step, Spread):
+        return frame.repartitionById(step.parts, step.column)
+    return frame.repartition(step.parts, *step.columns)
+
+
+def _translated(error: PySparkException) -> BergungError:
+    text = str(error)
+    if "cancelled" in text.lower() or "canceled" in text.lower():
+        return Interrupted("stopped", "run the same command again: it goes on where it stopped")
+    lines = text.splitlines() or [type(error).__name__]
+    cause = next((line.strip() for line in reversed(lines) if "Error:" in line), lines[0])
+    return BergungError(f"Spark failed: {cause}", "run bergung logs for how far the run came")

@@ -1,0 +1,149 @@
+"""Opening a Spark session: local by default, a cluster by `master`, Spark Connect by `remote`."""
+
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from bergung.errors import BergungError
+from bergung.spark import archive, jars, java
+from bergung.spark.log import open_log, tail
+
+LOOPBACK = "127.0.0.1"
+# What the first mapInArrow of a driver imports; about a second, spent while the JVM starts.
+NEEDED_BY_THE_FIRST_JOB = ("pyarrow", "pandas", "pyspark.sql.pandas.functions", "pyspark.sql.pandas.types")
+EVERYWHERE = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+}
+AT_START = {
+    "spark.speculation": "false",
+    "spark.python.worker.reuse": "true",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+FOR_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def default_cache() -> Path:
+    """$BERGUNG_CACHE, else `bergung` in the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("BERGUNG_CACHE") or Path(home) / "bergung")
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """What a session is opened with; `confs` win over everything that is set here."""
+
+    master: str = ""
+    remote: str = ""
+    cache: Path = field(default_factory=default_cache)
+    iceberg: bool = False  # Iceberg's and SQLite's jars must be there; a backup needs none of them
+    short: bool = False  # a job of seconds: only the fast compiler; slows long SQL down
+    confs: Mapping[str, str] = field(default_factory=dict)
+    app_name: str = "bergung"
+
+    @property
+    def is_local(self) -> bool:
+        return not self.remote and (not self.master or self.master.startswith("local"))
+
+
+def open_session(settings: SessionSettings) -> SparkSession:
+    """The session of this process; one that is already open is used as it is, with the confs that can still change."""
+    if settings.remote:
+        return _connected(settings)
+    imports = threading.Thread(target=_import_ahead, daemon=True)
+    imports.start()
+    conf = _start_conf(settings)
+    if SparkContext._gateway is None:
+        _start_jvm(settings, conf)
+    session = SparkSession.builder.config(conf=conf).getOrCreate()
+    imports.join()
+    return session
+
+
+def iceberg_catalog_conf(name: str, warehouse: Path, sqlite_path: Path) -> dict[str, str]:
+    """Confs of a catalog that Iceberg's JdbcCatalog and PyIceberg's SqlCatalog of the same name share."""
+    catalog = f"spark.sql.catalog.{name}"
+    return {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
+        f"{catalog}.uri": f"jdbc:sqlite:file:{sqlite_path}",
+        f"{catalog}.jdbc.schema-version": "V1",
+        f"{catalog}.warehouse": warehouse.as_uri(),
+        # Others change these tables too: PyIceberg, a restore.
+        f"{catalog}.cache-enabled": "false",
+    }
+
+
+def _connected(settings: SessionSettings) -> SparkSession:
+    builder = SparkSession.builder.remote(settings.remote).appName(settings.app_name)
+    for key, value in {**EVERYWHERE, **settings.confs}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _start_conf(settings: SessionSettings) -> SparkConf:
+    confs = {**EVERYWHERE, **AT_START, **_place(settings)}
+    confs["spark.app.name"] = settings.app_name
+    # Jars that are there are used even when not asked for: so one archive of classes fits every local session.
+    extra = jars.ensure(settings.cache) if settings.iceberg else jars.present(settings.cache)
+    if extra:
+        confs["spark.driver.extraClassPath"] = _class_path(extra)
+        if not settings.is_local:
+            confs["spark.jars"] = ",".join(str(jar) for jar in extra)
+    confs["spark.driver.extraJavaOptions"] = " ".join(_jvm_options(settings, extra))
+    confs.update(settings.confs)
+    return SparkConf(loadDefaults=False).setAll(list(confs.items()))
+
+
+def _place(settings: SessionSettings) -> dict[str, str]:
+    if not settings.is_local:
+        return {"spark.master": settings.master}
+    # Four tries for a task: plain local[N] fails the whole job with one dead worker.
+    master = settings.master or f"local[{os.cpu_count() or 2},4]"
+    return {"spark.master": master, "spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+
+
+def _jvm_options(settings: SessionSettings, extra: Iterable[Path]) -> list[str]:
+    # Without -Xlog:disable a shared archive that no longer fits is announced on the user's terminal.
+    options = ["-Xlog:disable"]
+    shared = archive.find(settings.cache, java.find_home(), extra)
+    if shared:
+        options.append(f"-XX:SharedArchiveFile={shared}")
+    if settings.short:
+        options.append(FOR_SHORT_JOBS)
+    return options
+
+
+def _start_jvm(settings: SessionSettings, conf: SparkConf) -> None:
+    os.environ["JAVA_HOME"] = str(java.find_home())
+    if settings.is_local:
+        os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable)
+        os.environ["SPARK_LOCAL_IP"] = LOOPBACK
+    # The JVM's own words go to a file: what matters reaches the user as an error of ours.
+    path, log = open_log(settings.cache)
+    with log:
+        try:
+            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+        except PySparkRuntimeError as error:
+            raise BergungError(f"Spark did not start: {tail(path)}", f"read {path}") from error
+    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
+
+
+def _class_path(extra: Iterable[Path]) -> str:
+    return os.pathsep.join(str(jar) for jar in extra)
+
+
+def _import_ahead() -> None:
+    for name in NEEDED_BY_THE_FIRST_JOB:
+        importlib.import_module(name)

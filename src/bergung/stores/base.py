@@ -1,0 +1,97 @@
+"""The seam: what every store must do, and what callers may rely on."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+BLOCK_BYTES = 4 * 1024 * 1024
+"""How much of a file is in memory at once."""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """One object as the store has it now."""
+
+    key: str
+    size_bytes: int
+    version: str
+    """Changes whenever the bytes under the key change: a version id, an ETag, or time and size."""
+    modified_at: datetime
+
+
+@dataclass(frozen=True)
+class Version:
+    """One of the versions under a key; `is_marker` says that this one hides those before it."""
+
+    key: str
+    size_bytes: int
+    version: str
+    modified_at: datetime
+    is_latest: bool
+    is_marker: bool = False
+
+
+class Store(Protocol):
+    """Objects under keys such as `a/b/c`.
+
+    Nothing is ever overwritten: there is no put, only put_if_absent. Every call raises
+    MissingObject, ObjectExists, NotAllowed, StoreFull, SourceChanged, StoreError, or Refused for a key
+    that cannot be one here, and nothing else. What returns an iterator raises when it is first asked, not before.
+    """
+
+    url: str
+    """Opening this again, in any process, gives the same store."""
+
+    def head(self, key: str) -> Stat:
+        """What lies under the key; MissingObject when nothing does."""
+        ...
+
+    def read(self, key: str, *, start: int = 0, length: int | None = None, version: str | None = None) -> bytes:
+        """A range, shorter where the object ends before it, or all.
+
+        With a version: that one, on a store that keeps versions even when it is not the newest. SourceChanged when
+        the key holds others only, MissingObject when it holds nothing.
+        """
+        ...
+
+    def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
+        """The whole object in blocks, all of one version: SourceChanged when it changes on the way.
+
+        The error may come after the last block, so what was read counts only once the blocks have come to their end.
+        """
+        ...
+
+    def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
+        """All the blocks or nothing becomes visible, and only where nothing was: ObjectExists else.
+
+        When the key is taken from the start, no block is asked for. An error of the blocks passes as it is.
+        """
+        ...
+
+    def list(self, prefix: str) -> Iterator[Stat]:
+        """Every object whose key starts with the prefix, in the order of their keys, each once."""
+        ...
+
+    def list_versions(self, prefix: str) -> Iterator[Version]:
+        """Every version and marker below the prefix, by key, oldest first; a store without versions has one each."""
+        ...
+
+    def copy(self, source_key: str, key: str) -> Stat:
+        """Create-only copy inside the store."""
+        ...
+
+    def delete(self, key: str, *, version: str | None = None) -> None:
+        """Without a version: a marker where the store has versions, else the object. MissingObject when nothing is there.
+
+        With one: just that version, marker or not; SourceChanged and MissingObject as for read.
+        """
+        ...
+
+    def make_durable(self, keys: Iterable[str]) -> None:
+        """When this returns, these objects and their names survive a power cut."""
+        ...
+
+
+OpenStore = Callable[[str], Store]
+"""Opens the store of a url; handed down so that tests put faults around real stores."""

@@ -1,0 +1,93 @@
+"""The bytes of tables' files: kept under their own path where that can be, never twice, never over others."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bergung.errors import DamageFound, MissingObject, ObjectExists, Refused
+from bergung.stores.base import Store
+from bergung.stores.digest import Hashing, find_version
+from bergung.vault.layout import beside_key, blob_key
+
+Blocks = Callable[[], Iterator[bytes]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A blob in the vault; `is_new` when this call stored it."""
+
+    blob_key: str
+    digest: str
+    size_bytes: int
+    is_new: bool
+
+
+def keep(vault: Store, folder: str, place: tuple[str, str], source: Blocks) -> Kept:
+    """Store a file of a table, or find that it is held: `place` is the table's location and the file's path."""
+    location, path = place
+    own = blob_key(location, path)
+    try:
+        return _store(vault, folder, own, source)
+    except (ObjectExists, Refused):
+        return _settle(vault, folder, (own, path), source)
+
+
+def _store(vault: Store, folder: str, key: str, source: Blocks) -> Kept:
+    _refuse_taken(vault, folder + key)
+    hashing = Hashing(source())
+    vault.put_if_absent(folder + key, hashing)
+    return Kept(key, hashing.digest, hashing.size_bytes, True)
+
+
+def _refuse_taken(vault: Store, key: str) -> None:
+    try:
+        vault.head(key)
+    except MissingObject:
+        return
+    raise ObjectExists(f"{key} is there already")
+
+
+def _settle(vault: Store, folder: str, place: tuple[str, str], source: Blocks) -> Kept:
+    """The key is taken or impossible: compare by content, and go beside when it differs (format.md R5)."""
+    own, path = place
+    hashing = Hashing(source())
+    for _ in hashing:
+        pass
+    kept = Kept(own, hashing.digest, hashing.size_bytes, False)
+    if holds(vault, folder + own, kept.digest):
+        return kept
+    beside = beside_key(path, kept.digest)
+    try:
+        again = Hashing(source())
+        vault.put_if_absent(folder + beside, again)
+        return Kept(beside, again.digest, again.size_bytes, True)
+    except ObjectExists:
+        if not holds(vault, folder + beside, kept.digest):
+            raise DamageFound(f"{folder}{beside} is taken by other bytes", "run bergung verify") from None
+        return Kept(beside, kept.digest, kept.size_bytes, False)
+
+
+def holds(vault: Store, key: str, digest: str) -> bool:
+    """True when some version under the key has these bytes."""
+    try:
+        return find_version(vault, key, digest) is not None
+    except Refused:
+        return False
+
+
+def blocks_of(vault: Store, key: str, digest: str) -> Iterator[bytes]:
+    """A blob in blocks; the last is followed by DamageFound when the bytes were not those of the digest.
+
+    Who writes them must make nothing visible before the iterator has ended well.
+    """
+    hashing = Hashing(vault.blocks(key))
+    yield from hashing
+    if hashing.digest != digest:
+        raise DamageFound(f"{key} has other bytes than its digest says", "run bergung verify")
+
+
+def version_with(vault: Store, key: str, digest: str) -> str:
+    """The version under the key that has these bytes (format.md R8)."""
+    version = find_version(vault, key, digest)
+    if version is None:
+        raise DamageFound(f"{key} is lost: no version of it has the bytes that the receipts name", "run bergung verify")
+    return version

@@ -1,0 +1,95 @@
+"""What every run did: one create-only document per step that matters (format.md R6)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from bergung.clock import Clock, from_text, to_text
+from bergung.errors import MissingObject, UsageError
+from bergung.stores.base import Store
+from bergung.vault.documents import put_document, read_mapping
+from bergung.vault.layout import RUNS, run_key
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that writes its own journal."""
+
+    id: str
+    started_at: datetime
+    store: Store
+    clock: Clock
+
+    def step(self, name: str, **facts: Any) -> None:
+        """Write what has just been done; a name is used once."""
+        put_document(self.store, run_key(self.id, f"{name}.json"), {"at": to_text(self.clock.now()), **facts})
+
+    def is_cancelled(self) -> bool:
+        """Somebody asked this run to stop."""
+        return _exists(self.store, run_key(self.id, "cancel.json"))
+
+    def age(self) -> timedelta:
+        """How long ago this run wrote its intent."""
+        return self.clock.now() - self.started_at
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """A run as its journal tells it."""
+
+    id: str
+    verb: str
+    started_at: str
+    ended_at: str | None
+    status: str
+    steps: tuple[str, ...]
+
+
+def begin(store: Store, run: str, clock: Clock, **intent: Any) -> Run:
+    """Write the intent, which must come before the run's first look-up in the vault."""
+    started_at = clock.now()
+    put_document(store, run_key(run, "start.json"), {"at": to_text(started_at), **intent})
+    return Run(run, started_at, store, clock)
+
+
+def ask_to_cancel(store: Store, run: str, clock: Clock) -> None:
+    """Leave word for a run; it stops before its next wave."""
+    facts = read_run(store, run)
+    if facts.ended_at is not None:
+        raise UsageError(f"run {run} has ended: {facts.status}")
+    put_document(store, run_key(run, "cancel.json"), {"at": to_text(clock.now())})
+
+
+def runs(store: Store) -> list[RunFacts]:
+    """Every run, newest first."""
+    ids = dict.fromkeys(stat.key.removeprefix(RUNS).split("/")[0] for stat in store.list(RUNS))
+    return [read_run(store, run) for run in reversed(ids)]
+
+
+def read_run(store: Store, run: str) -> RunFacts:
+    """One run; UsageError when there is none of that id."""
+    steps = {name: facts for name, facts in documents(store, run)}
+    if "start" not in steps:
+        raise UsageError(f"no run {run!r}", "run bergung runs for those there are")
+    start, end = steps["start"], steps.get("end", {})
+    status = str(end.get("status", "cancelled" if "cancel" in steps else "not ended"))
+    return RunFacts(run, str(start.get("verb", "")), str(start["at"]), end.get("at"), status, tuple(steps))
+
+
+def documents(store: Store, run: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The journal documents of a run, in the order of time."""
+    found = [
+        (stat.key.removeprefix(run_key(run, "")).removesuffix(".json"), dict(read_mapping(store.read(stat.key), stat.key)))
+        for stat in store.list(run_key(run, ""))
+        if stat.key.endswith(".json")
+    ]
+    yield from sorted(found, key=lambda step: from_text(str(step[1]["at"])))
+
+
+def _exists(store: Store, key: str) -> bool:
+    try:
+        store.head(key)
+    except MissingObject:
+        return False
+    return True

@@ -1,0 +1,204 @@
+"""The chain of slots that says which points exist (format.md, "The log")."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from bergung.errors import CorruptFile, MissingObject, ObjectExists, StoreError, VaultTooNew
+from bergung.stores.base import Store, Version
+from bergung.stores.digest import digest_of
+from bergung.vault import checkpoints
+from bergung.vault.documents import encode, read_mapping
+from bergung.vault.layout import CHECKPOINTS, slot_key, slot_of
+
+KINDS = frozenset(
+    {
+        "init", "seal", "pin", "verified", "locks-extended",
+        "forget", "unforget", "unpin", "prune-begin", "prune-end",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A valid slot."""
+
+    slot: int
+    previous: str | None
+    kind: str
+    body: dict[str, Any]
+    digest: str
+    text: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The log as it was when it was read."""
+
+    entries: tuple[Entry, ...]
+    void: tuple[int, ...]
+    next_slot: int
+
+    @property
+    def head(self) -> str | None:
+        """The digest that the next entry must name."""
+        return self.entries[-1].digest if self.entries else None
+
+
+def read_chain(store: Store, log: str) -> Chain:
+    """Read every valid slot, through checkpoints where they can be trusted."""
+    reading = _Reading(store, log)
+    while reading.advance():
+        pass
+    return Chain(tuple(reading.entries), tuple(reading.void), reading.position)
+
+
+def append(store: Store, log: str, kind: str, body: dict[str, Any]) -> Entry:
+    """Claim the next free slot (format.md L2) and return the entry as it stands there."""
+    while True:
+        chain = read_chain(store, log)
+        entry = _entry(chain, kind, body)
+        if _claim(store, log, entry):
+            checkpoints.write_due(store, log, [*chain.entries, entry])
+            return entry
+
+
+def _entry(chain: Chain, kind: str, body: dict[str, Any]) -> Entry:
+    document = {"slot": chain.next_slot, "previous": chain.head, "entry": kind, **body}
+    text = encode(document)
+    return Entry(chain.next_slot, chain.head, kind, body, digest_of(text), text)
+
+
+def _claim(store: Store, log: str, entry: Entry) -> bool:
+    """True when the slot is ours, even if the store's answer was lost on the way."""
+    key = slot_key(log, entry.slot)
+    try:
+        store.put_if_absent(key, [entry.text])
+    except ObjectExists:
+        return _is_ours(store, log, entry)
+    except StoreError:
+        if not _is_ours(store, log, entry):
+            raise
+    store.make_durable([key])
+    return _is_ours(store, log, entry)
+
+
+def _is_ours(store: Store, log: str, entry: Entry) -> bool:
+    versions = [version for version in store.list_versions(slot_key(log, entry.slot)) if not version.is_marker]
+    found = _first_valid(store, versions, entry.slot, entry.previous)
+    return found is not None and found.digest == entry.digest
+
+
+class _Reading:
+    """Goes along the chain; at each step one slot, or one checkpoint's worth of them."""
+
+    def __init__(self, store: Store, log: str) -> None:
+        self.store = store
+        self.entries: list[Entry] = []
+        self.void: list[int] = []
+        self.position = 0
+        self._slots = _by_slot(store.list_versions(log))
+        self._checkpoints = {} if log != checkpoints.LOG else checkpoints.find(store, CHECKPOINTS)
+
+    def advance(self) -> bool:
+        if self.position not in self._slots:
+            return False
+        if not self._take_checkpoint():
+            self._take_slot()
+        return True
+
+    def _head(self) -> str | None:
+        return self.entries[-1].digest if self.entries else None
+
+    def _take_slot(self) -> None:
+        entry = _first_valid(self.store, self._slots[self.position], self.position, self._head())
+        if entry is None:
+            self.void.append(self.position)
+        else:
+            self.entries.append(known(entry))
+        self.position += 1
+
+    def _take_checkpoint(self) -> bool:
+        key = self._checkpoints.get(self.position)
+        if key is None:
+            return False
+        texts = checkpoints.read(self.store, key, self.position)
+        entries, void = _replay(texts, self.position, self._head())
+        after = self.position + len(texts)
+        if not entries or self._named_by(after) != entries[-1].digest:
+            return False
+        self.entries += entries
+        self.void += void
+        self.position = after
+        return True
+
+    def _named_by(self, slot: int) -> str | None:
+        """What the first readable slot from there on says came before it (format.md L5)."""
+        while slot in self._slots:
+            for text in _texts(self.store, self._slots[slot]):
+                entry = parse(text, slot)
+                if entry is not None:
+                    return entry.previous
+            slot += 1
+        return None
+
+
+def _by_slot(versions: Iterator[Version]) -> dict[int, list[Version]]:
+    found: dict[int, list[Version]] = {}
+    for key, group in groupby(versions, key=lambda version: version.key):
+        slot = slot_of(key)
+        if slot is not None:
+            found[slot] = [version for version in group if not version.is_marker]
+    return found
+
+
+def _first_valid(store: Store, versions: list[Version], slot: int, previous: str | None) -> Entry | None:
+    """The oldest version that continues the chain is the slot (format.md L3)."""
+    for text in _texts(store, versions):
+        entry = parse(text, slot)
+        if entry is not None and entry.previous == previous:
+            return entry
+    return None
+
+
+def _texts(store: Store, versions: list[Version]) -> Iterator[bytes]:
+    for version in versions:
+        try:
+            yield store.read(version.key, version=version.version)
+        except MissingObject:
+            continue
+
+
+def _replay(texts: list[bytes | None], first: int, previous: str | None) -> tuple[list[Entry], list[int]]:
+    entries: list[Entry] = []
+    void: list[int] = []
+    for slot, text in enumerate(texts, first):
+        entry = None if text is None else parse(text, slot)
+        if entry is None:
+            void.append(slot)
+        elif entry.previous == previous:
+            entries.append(known(entry))
+            previous = entry.digest
+        else:
+            return [], []
+    return entries, void
+
+
+def parse(text: bytes, slot: int) -> Entry | None:
+    """A slot's bytes as an entry, or None when they are not one with that number."""
+    try:
+        document = dict(read_mapping(text, "slot"))
+    except CorruptFile:
+        return None
+    number, previous, kind = (document.pop(name, None) for name in ("slot", "previous", "entry"))
+    if number != slot or not isinstance(kind, str) or not (previous is None or isinstance(previous, str)):
+        return None
+    return Entry(slot, previous, kind, document, digest_of(text), text)
+
+
+def known(entry: Entry) -> Entry:
+    """Refuse a kind that this version does not know, unless it says that it is optional (format.md R10)."""
+    if entry.kind not in KINDS and not entry.body.get("optional"):
+        raise VaultTooNew(f"log slot {entry.slot} holds an unknown entry {entry.kind!r}", "use a newer bergung")
+    return entry

@@ -1,0 +1,161 @@
+"""A vault: made, opened, and the state that its log gives it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from uuid import UUID
+
+from bergung.clock import Clock, to_text
+from bergung.errors import MissingObject, NoVault, ObjectExists, UsageError, VaultTooNew
+from bergung.model.record import Record
+from bergung.stores.base import OpenStore, Store
+from bergung.stores.digest import digest_of
+from bergung.stores.probe import probe
+from bergung.vault.documents import encode, put_document, read_document, read_mapping
+from bergung.vault.layout import ADMIN_LOG, LOG, VAULT_DOCUMENT, point_key
+from bergung.vault.log import Chain, Entry, append, read_chain
+
+FORMAT = 1
+GRACE_SECONDS = 7 * 24 * 3600
+"""How long a prune leaves alone what a running backup may be about to use."""
+
+
+@dataclass(frozen=True)
+class Vault:
+    """An open vault: where it is, and what vault.json says."""
+
+    url: str
+    store: Store
+    id: str
+    grace_seconds: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """A sealed point, as the log knows it."""
+
+    id: str
+    record: str
+    slot: int
+    at: str
+    pinned: bool = False
+
+
+@dataclass(frozen=True)
+class State:
+    """What the log says now: the points that are kept, oldest first, and who was ever seen."""
+
+    points: tuple[Point, ...]
+    seen: frozenset[str]
+    head: str
+    chain: Chain = field(repr=False)
+
+    def find(self, point: str) -> Point:
+        """A kept point by its id, or by a beginning of it that fits one only; `latest` is the newest."""
+        if point == "latest" and self.points:
+            return self.points[-1]
+        found = [known for known in self.points if known.id.startswith(point)]
+        if len(found) != 1:
+            fact = f"{len(found)} points begin with {point!r}" if found else f"no point {point!r} in this vault"
+            raise UsageError(fact, "run bergung points for those there are")
+        return found[0]
+
+
+def init_vault(url: str, open_store: OpenStore, clock: Clock, vault_id: UUID) -> Vault:
+    """Make a vault where the store can really refuse a second writer; an existing vault is left as it is."""
+    store = open_store(url)
+    _refuse_existing(store)
+    probe(store)
+    document = {
+        "format": FORMAT,
+        "vault_id": str(vault_id),
+        "created_at": to_text(clock.now()),
+        "grace_seconds": GRACE_SECONDS,
+    }
+    try:
+        digest = put_document(store, VAULT_DOCUMENT, document)
+    except ObjectExists as error:
+        raise UsageError(f"{url} is a vault already", f"use it: --vault {url}") from error
+    append(store, LOG, "init", {"at": document["created_at"], "vault": digest})
+    return open_vault(url, open_store)
+
+
+def _refuse_existing(store: Store) -> None:
+    try:
+        store.head(VAULT_DOCUMENT)
+    except MissingObject:
+        pass
+    else:
+        raise UsageError(f"{store.url} is a vault already", f"use it: --vault {store.url}")
+    first = next(iter(store.list("")), None)
+    if first is not None:
+        raise UsageError(f"{store.url} is not empty: {first.key}", "name a folder that is empty or not there yet")
+
+
+def open_vault(url: str, open_store: OpenStore) -> Vault:
+    """Open a vault of a format that we know."""
+    store = open_store(url)
+    document = _vault_document(store)
+    number = document.get("format")
+    if not isinstance(number, int):
+        raise NoVault(f"no vault at {url}: vault.json names no format", f"make one: bergung init --vault {url}")
+    if number > FORMAT:
+        raise VaultTooNew(f"the vault at {url} has format {number}, this bergung knows {FORMAT}", "use a newer bergung")
+    return Vault(url, store, str(document["vault_id"]), int(str(document["grace_seconds"])))
+
+
+def _vault_document(store: Store) -> Mapping[str, object]:
+    """The oldest version: on a locked store that is the one that was there first (format.md R8)."""
+    versions = [version for version in store.list_versions(VAULT_DOCUMENT) if not version.is_marker]
+    if not versions:
+        raise NoVault(f"no vault at {store.url}", f"make one: bergung init --vault {store.url}")
+    return read_mapping(store.read(VAULT_DOCUMENT, version=versions[0].version), VAULT_DOCUMENT)
+
+
+def read_state(vault: Vault) -> State:
+    """Read the log and what an operator wrote beside it."""
+    chain = read_chain(vault.store, LOG)
+    if chain.head is None:
+        raise NoVault(f"no vault at {vault.url}: its log is empty", f"make one: bergung init --vault {vault.url}")
+    forgotten = _last_word(read_chain(vault.store, ADMIN_LOG).entries)
+    pinned = {str(entry.body["point"]) for entry in chain.entries if entry.kind == "pin"}
+    seals = [entry for entry in chain.entries if entry.kind == "seal"]
+    points = [_point(entry, pinned) for entry in seals if str(entry.body["point"]) not in forgotten]
+    seen = frozenset(str(identity) for entry in seals for identity in entry.body.get("first_seen", ()))
+    return State(tuple(points), seen, chain.head, chain)
+
+
+def _last_word(entries: tuple[Entry, ...]) -> set[str]:
+    forgotten: set[str] = set()
+    for entry in entries:
+        points = {str(point) for point in entry.body.get("points", ())}
+        if entry.kind == "forget":
+            forgotten |= points
+        elif entry.kind == "unforget":
+            forgotten -= points
+    return forgotten
+
+
+def _point(entry: Entry, pinned: set[str]) -> Point:
+    point = str(entry.body["point"])
+    return Point(point, str(entry.body["record"]), entry.slot, str(entry.body["at"]), point in pinned)
+
+
+def read_record(vault: Vault, point: Point) -> Record:
+    """The record of a sealed point, by the digest in its seal."""
+    return read_document(vault.store, point_key(point.id), point.record, Record)
+
+
+def seen_mark(identity: str) -> str:
+    """How a seal notes an identity that no earlier seal had."""
+    return sha256(identity.encode()).hexdigest()[:16]
+
+
+def record_bytes(record: Record) -> bytes:
+    """The record as it is stored."""
+    return encode(record)
+
+
+def record_digest(record: Record) -> str:
+    """The digest that its seal will name."""
+    return digest_of(encode(record))

@@ -1,0 +1,5 @@
+"""Failed assertions of the suites say what was compared, as those of test files do."""
+
+import pytest
+
+pytest.register_assert_rewrite("tests.contract.stores.contract", "tests.contract.stores.versions")

@@ -1,0 +1,103 @@
+# Sourced by ./dev: makes the environment once per lock file and checkout, and finds Java.
+# After the first time this costs a few milliseconds: one hash, two tests.
+
+say() { echo "dev: $*" >&2; }
+fail() { echo "error: $1" >&2; echo "hint: $2" >&2; exit 2; }
+
+environment() {
+    local key
+    key=$({ echo "$here ${BERGUNG_PYTHON:-}"; cat "$here/uv.lock"; } | sha256sum)
+    venv=$BERGUNG_CACHE/envs/${key:0:16}
+    export PYTHONPYCACHEPREFIX=$BERGUNG_CACHE/pycache RUFF_CACHE_DIR=$BERGUNG_CACHE/ruff
+    export MYPY_CACHE_DIR=$BERGUNG_CACHE/mypy HYPOTHESIS_STORAGE_DIRECTORY=$BERGUNG_CACHE/hypothesis
+    export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
+    [ -f "$venv/ready" ] && [ -x "$venv/bin/python" ] || make_environment
+}
+
+make_environment() {
+    mkdir -p "$BERGUNG_CACHE/envs"
+    # Two ./dev at once: the second waits and finds the work done.
+    exec 9>"$BERGUNG_CACHE/envs/lock"
+    flock 9
+    if [ ! -f "$venv/ready" ] || [ ! -x "$venv/bin/python" ]; then
+        say "making the environment in $venv (once; Spark is 450 MB)"
+        local python uv
+        python=$(find_python)
+        uv=$(find_uv "$python")
+        install_locked "$uv" "$python" || fail "the environment could not be made" "read the lines above; run ./dev again when the cause is gone"
+    fi
+    exec 9>&-
+}
+
+find_python() {
+    local name
+    for name in ${BERGUNG_PYTHON:-python3 python python3.14 python3.13 python3.12 python3.11}; do
+        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            "$name" -c 'import sys; print(sys.executable)'
+            return
+        fi
+    done
+    fail "no Python 3.11 or newer was found" "install python3 (3.11 or newer), or name one: BERGUNG_PYTHON=/path/to/python3 ./dev help"
+}
+
+find_uv() {
+    command -v uv && return
+    local bootstrap=$BERGUNG_CACHE/uv
+    if [ ! -x "$bootstrap/bin/uv" ]; then
+        say "installing uv into $bootstrap"
+        rm -rf "$bootstrap"
+        "$1" -m venv "$bootstrap" >&2 || fail "Python's venv module does not work" "on Debian and Ubuntu: apt-get install python3-venv"
+        "$bootstrap/bin/python" -m pip install --quiet --disable-pip-version-check 'uv>=0.9' >&2 \
+            || fail "uv could not be installed" "look at pip's message above; or put uv on PATH"
+    fi
+    echo "$bootstrap/bin/uv"
+}
+
+# Exported with digests and installed by name, so that a machine's own index or wheel folder is used, not the lock's URLs.
+install_locked() {
+    local uv=$1 python=$2 list=$venv/requirements.txt
+    export UV_NO_PROGRESS=1 UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-180}
+    [ -n "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ] || use_index_of_pip "$python"
+    [ -z "${PIP_FIND_LINKS:-}" ] || export UV_FIND_LINKS=${UV_FIND_LINKS:-${PIP_FIND_LINKS// /,}}
+    rm -rf "$venv"
+    "$uv" venv --quiet --no-project --python "$python" "$venv" \
+        && "$uv" export --quiet --frozen --no-emit-project --project "$here" --output-file "$list" >/dev/null \
+        && "$uv" pip sync --quiet --require-hashes --python "$venv/bin/python" "$list" \
+        && "$uv" pip install --quiet --no-deps --python "$venv/bin/python" --editable "$here" \
+        && touch "$venv/ready"
+}
+
+use_index_of_pip() {
+    local index
+    index=${PIP_INDEX_URL:-$("$1" -m pip config get global.index-url 2>/dev/null || true)}
+    [ -z "$index" ] || export UV_DEFAULT_INDEX=$index
+}
+
+# What Spark's first start would otherwise wait for: the jars, and the archive of classes.
+prepare() {
+    need_java
+    is_prepared && return
+    exec 9>"$BERGUNG_CACHE/prepare.lock"
+    flock 9
+    is_prepared || { "$venv/bin/python" "$here/tools/prepare.py" && touch "$venv/prepared-${JAVA_HOME##*/}"; } || exit 2
+    exec 9>&-
+}
+
+is_prepared() {
+    [ -f "$venv/prepared-${JAVA_HOME##*/}" ] && [ -d "$BERGUNG_CACHE/jars" ] && [ -d "$BERGUNG_CACHE/archives" ]
+}
+
+# Java 17 or 21, remembered per JAVA_HOME given; installs it where that is possible.
+need_java() { find_java install || exit 2; }
+
+find_java() {
+    local remembered=$BERGUNG_CACHE/java given=${JAVA_HOME:-} was home
+    if [ -f "$remembered" ] && { IFS= read -r was && IFS= read -r home; } <"$remembered" \
+        && [ "$was" = "given=$given" ] && [ -x "$home/bin/java" ]; then
+        export JAVA_HOME=$home
+        return
+    fi
+    home=$("$venv/bin/python" "$here/tools/java.py" "$@") || return 1
+    printf 'given=%s\n%s\n' "$given" "$home" >"$remembered.$$" && mv "$remembered.$$" "$remembered"
+    export JAVA_HOME=$home
+}
