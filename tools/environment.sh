@@ -6,12 +6,17 @@ fail() { echo "error: $1" >&2; echo "hint: $2" >&2; exit 2; }
 
 environment() {
     local key
-    key=$({ echo "$here ${BERGUNG_PYTHON:-}"; cat "$here/uv.lock"; } | sha256sum)
+    key=$(echo "$here ${BERGUNG_PYTHON:-}" | sha256sum)
     venv=$BERGUNG_CACHE/envs/${key:0:16}
+    lock=$(sha256sum <"$here/uv.lock")
     export PYTHONPYCACHEPREFIX=$BERGUNG_CACHE/pycache RUFF_CACHE_DIR=$BERGUNG_CACHE/ruff
     export MYPY_CACHE_DIR=$BERGUNG_CACHE/mypy HYPOTHESIS_STORAGE_DIRECTORY=$BERGUNG_CACHE/hypothesis
     export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
-    [ -f "$venv/ready" ] && [ -x "$venv/bin/python" ] || make_environment
+    is_ready || make_environment
+}
+
+is_ready() {
+    [ -f "$venv/ready" ] && [ "$(<"$venv/ready")" = "$lock" ] && [ -x "$venv/bin/python" ]
 }
 
 make_environment() {
@@ -19,8 +24,8 @@ make_environment() {
     # Two ./dev at once: the second waits and finds the work done.
     exec 9>"$BERGUNG_CACHE/envs/lock"
     flock 9
-    if [ ! -f "$venv/ready" ] || [ ! -x "$venv/bin/python" ]; then
-        say "making the environment in $venv (once; Spark is 450 MB)"
+    if ! is_ready; then
+        say "making the environment in $venv (once for each uv.lock; Spark is 450 MB)"
         local python uv
         python=$(find_python)
         uv=$(find_uv "$python")
@@ -59,12 +64,15 @@ install_locked() {
     export UV_NO_PROGRESS=1 UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-180}
     [ -n "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ] || use_index_of_pip "$python"
     [ -z "${PIP_FIND_LINKS:-}" ] || export UV_FIND_LINKS=${UV_FIND_LINKS:-${PIP_FIND_LINKS// /,}}
-    rm -rf "$venv"
-    "$uv" venv --quiet --no-project --python "$python" "$venv" \
-        && "$uv" export --quiet --frozen --no-emit-project --project "$here" --output-file "$list" >/dev/null \
-        && "$uv" pip sync --quiet --require-hashes --python "$venv/bin/python" "$list" \
+    if [ ! -x "$venv/bin/python" ]; then
+        rm -rf "$venv"
+        "$uv" venv --quiet --no-project --python "$python" "$venv" || return 1
+    fi
+    # In place, and nothing is removed: a test that runs beside this keeps its modules, Spark's archive its paths.
+    "$uv" export --quiet --frozen --no-emit-project --project "$here" --output-file "$list" >/dev/null \
+        && "$uv" pip install --quiet --require-hashes --python "$venv/bin/python" -r "$list" \
         && "$uv" pip install --quiet --no-deps --python "$venv/bin/python" --editable "$here" \
-        && touch "$venv/ready"
+        && echo "$lock" >"$venv/ready"
 }
 
 use_index_of_pip() {
@@ -79,12 +87,13 @@ prepare() {
     is_prepared && return
     exec 9>"$BERGUNG_CACHE/prepare.lock"
     flock 9
-    is_prepared || { "$venv/bin/python" "$here/tools/prepare.py" && touch "$venv/prepared-${JAVA_HOME##*/}"; } || exit 2
+    is_prepared || { "$venv/bin/python" "$here/tools/prepare.py" && echo "$lock" >"$venv/prepared-${JAVA_HOME##*/}"; } || exit 2
     exec 9>&-
 }
 
 is_prepared() {
-    [ -f "$venv/prepared-${JAVA_HOME##*/}" ] && [ -d "$BERGUNG_CACHE/jars" ] && [ -d "$BERGUNG_CACHE/archives" ]
+    local stamp=$venv/prepared-${JAVA_HOME##*/}
+    [ -f "$stamp" ] && [ "$(<"$stamp")" = "$lock" ] && [ -d "$BERGUNG_CACHE/jars" ] && [ -d "$BERGUNG_CACHE/archives" ]
 }
 
 # Java 17 or 21, remembered per JAVA_HOME given; installs it where that is possible.

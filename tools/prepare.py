@@ -3,17 +3,14 @@
 import sys
 
 from bergung.errors import BergungError
-from bergung.spark import archive, jars
+from bergung.spark.prepare import prepare
 from bergung.spark.session import default_cache
 
 
 def main() -> int:
-    cache = default_cache()
+    print("dev: fetching the Spark jars (60 MB) and rehearsing a session (once, half a minute)", file=sys.stderr)
     try:
-        print("dev: fetching the Spark jars (once, 60 MB)", file=sys.stderr)
-        extra = jars.ensure(cache)
-        print("dev: rehearsing a Spark session, so that later ones start faster (once, half a minute)", file=sys.stderr)
-        archive.ensure(cache, extra)
+        prepare(default_cache())
     except BergungError as error:
         print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
         return error.exit_code

@@ -1,18 +1,31 @@
 """What holds for every path, also for those that somebody hostile would write into a manifest."""
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bergung.iceberg.paths import below, is_allowed, is_local, normal
 from bergung.iceberg.survey import outside
 
-ROOTS = ["", "/", "//", "file:", "file:/", "file:///", "file://localhost/", "file://h/", "FILE:/", "s3://b/", "s3a://b/"]
+ROOTS = [
+    "",
+    "/",
+    "//",
+    "file:",
+    "file:/",
+    "file:///",
+    "file://localhost/",
+    "file://h/",
+    "FILE:/",
+    "s3://b/",
+    "s3a://b/",
+]
 ROOTS += ["s3://b//", "S3N://b/", "hdfs:/", "hdfs://n/", "s3:/", "x:"]
 SEGMENTS = ["t", "tt", "a", "..", ".", "", "...", "%2e%2e", "a b", "ü", "\0", "a\n", "file:", "t?x", "\\.."]
 
 paths = st.builds(lambda root, rest: root + "/".join(rest), st.sampled_from(ROOTS), st.lists(st.sampled_from(SEGMENTS)))
-plain = st.lists(st.text(min_size=1).filter(lambda text: "/" not in text and "\0" not in text and text not in (".", "..")))
+names = st.text(st.characters(exclude_characters="/\0"), min_size=1).filter(lambda name: name not in (".", ".."))
+plain = st.lists(names)
 prefixes = st.sampled_from(["/t", "file:/t/a/", "s3://b/t", "s3a://b", "hdfs://n/t", "/", "", "s3://b/t/../a"])
 
 
@@ -46,6 +59,7 @@ def test_an_object_store_never_reaches_a_local_file(path: str, allowed: list[str
         assert not is_allowed(path, allowed)
 
 
+@settings(deadline=None)
 @given(st.lists(paths), st.lists(prefixes))
 def test_many_paths_at_once_are_judged_as_one_by_one(many: list[str], allowed: list[str]) -> None:
     wanted = [path for path in many if not is_allowed(path, allowed)]

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bergung.backup.capturing import Carried, carry, losses, write_root
-from bergung.backup.entry import COMPLETE, entry_of, unchanged_entry
+from bergung.backup.entry import Stored, entry_of, unchanged_entry
 from bergung.backup.known import Known, Predecessor, predecessors
 from bergung.backup.locating import Located
 from bergung.backup.request import ALL, BackupRequest
 from bergung.backup.surveying import Survey, begin, read_lists, settle_manifests, table_job
+from bergung.backup.unchanged import is_unchanged
 from bergung.carry.effects import Effects
 from bergung.carry.job import Job
 from bergung.carry.waves import Totals
 from bergung.errors import BergungError
 from bergung.iceberg.survey import allowed_prefixes
 from bergung.model.record import Count, MetadataFile, TableEntry
-from bergung.stores.digest import digest_of
 from bergung.vault.blobs import keep
 from bergung.vault.journal import Run
 from bergung.vault.layout import table_folder
@@ -62,18 +62,17 @@ class Attempt:
     def capture(self, tables: Sequence[Located]) -> Captured:
         """Survey and carry what changed; take over what did not."""
         known = predecessors(self.vault, self.state, (each.metadata.identity for each in tables), self.request.captured)
-        same = {id(each): known[each.metadata.identity] for each in tables if self._is_unchanged(each, known)}
-        entries = {str(each.selected.table): unchanged_entry(same[id(each)], each) for each in tables if id(each) in same}
-        changed = [each for each in tables if id(each) not in same]
-        bases = {str(each.selected.table): known[each.metadata.identity].point.id for each in tables if each.metadata.identity in known}
+        bases, entries, changed = {}, {}, []
+        for each in tables:
+            name, before = str(each.selected.table), known.get(each.metadata.identity)
+            if before is not None:
+                bases[name] = before.point.id
+            if before is not None and is_unchanged(each, before):
+                entries[name] = unchanged_entry(before, each)
+            else:
+                changed.append(each)
         captured = self._capture(changed, known)
         return replace(captured, bases=bases, entries={**captured.entries, **entries})
-
-    def _is_unchanged(self, located: Located, known: dict[str, Predecessor]) -> bool:
-        before = known.get(located.metadata.identity)
-        if before is None or before.entry.status != COMPLETE:
-            return False
-        return before.entry.metadata_file.digest == digest_of(located.data)
 
     def _capture(self, tables: Sequence[Located], known: dict[str, Predecessor]) -> Captured:
         if not tables:
@@ -133,8 +132,8 @@ class Attempt:
         kept = keep(self.vault.store, folder, place, lambda: iter([located.data]))
         self.vault.store.make_durable([folder + kept.blob_key])
         file = MetadataFile(kept.blob_key, kept.digest, kept.size_bytes, located.source_version)
-        facts = {"folder": folder, "captured": self.request.captured, "new_files": _new_files(survey, file)}
-        return entry_of(survey, file, write_root(job, survey, kept.digest), facts)
+        receipts = write_root(job, survey, kept.digest)
+        return entry_of(survey, Stored(folder, self.request.captured, file, receipts, _new_files(survey, file)))
 
 
 def _new_files(survey: Survey, file: MetadataFile) -> dict[str, Count]:

@@ -8,16 +8,16 @@ from bergung.backup.surveying import Survey, still_to_open
 from bergung.carry.binding import bind_lists, bind_manifests, manifests_part, read_outcomes
 from bergung.carry.effects import Effects
 from bergung.carry.engine import Map, Shuffle
-from bergung.carry.job import Job, write_named_part
+from bergung.carry.job import Durable, Job, write_named_part
 from bergung.carry.keeping import keep_file
-from bergung.carry.opening import open_manifests
+from bergung.carry.opening import bind, open_manifests
 from bergung.carry.rows import LISTED, SLICE, Row, error_of
 from bergung.carry.tasks import plan_parts
 from bergung.carry.waves import WAVE, Totals, run_waves, slices_of
 from bergung.iceberg.columns import rows_of, table, table_of
 from bergung.model.files import NOTED_KINDS, FileKind
-from bergung.plan.waves import Slice
-from bergung.vault.receipts import DAMAGED, MISSING, write_receipts
+from bergung.plan.waves import PARTS_PER_WORKER, Slice
+from bergung.vault.receipts import DAMAGED, MISSING
 
 BY_FILE = ("table", "path")
 BY_MANIFEST = ("table", "parent")
@@ -74,8 +74,8 @@ def _bind(effects: Effects, job: Job, slices: Sequence[Slice]) -> list[Row]:
 
 
 def _parts(effects: Effects, rows: int) -> int:
-    """One part for little work; else several for each worker, so that none holds too much."""
-    return 1 if rows < 8 else min(rows, 32)
+    """Several for each worker, so that none holds too much; one for little work."""
+    return 1 if rows < 8 else min(rows, effects.engine().parallelism * PARTS_PER_WORKER)
 
 
 def _take(survey: Survey, row: Row) -> None:
@@ -118,7 +118,10 @@ def write_root(job: Job, survey: Survey, digest: str) -> str:
     """The receipts of the metadata file itself; their digest goes into the record."""
     rows = [survey.rows[child.path] for child in survey.children if child.path in survey.rows]
     kept = [row for row in rows if not _is_gone_history(row)]
-    return write_receipts(job.vault(), job.tables[survey.index].folder, digest, kept)
+    durable = Durable()
+    receipts = bind(job, durable, {"table": survey.index, "digest": digest}, kept)
+    durable.settle()
+    return receipts
 
 
 def losses(survey: Survey) -> list[Row]:
@@ -129,7 +132,7 @@ def losses(survey: Survey) -> list[Row]:
 def loss_count(survey: Survey) -> int:
     """All of them, also those that were not named one by one."""
     below = sum(row["lost"] or 0 for row in survey.manifests.values())
-    return below + sum(row["parent"] == "" for row in losses(survey) if not row["lost"])
+    return int(below + sum(row["parent"] == "" for row in losses(survey) if not row["lost"]))
 
 
 def noted(survey: Survey) -> list[str]:
@@ -140,5 +143,3 @@ def noted(survey: Survey) -> list[str]:
 def is_complete(survey: Survey) -> bool:
     """Everything that the retained snapshots reach is held."""
     return survey.error is None and not losses(survey)
-
-

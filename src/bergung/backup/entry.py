@@ -1,7 +1,7 @@
 """A table's entry in the record, from what its survey came to."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bergung.backup.capturing import is_complete, loss_count, losses, noted
 from bergung.backup.known import Predecessor
@@ -14,31 +14,45 @@ NAMED_FILES = 100
 COMPLETE, DAMAGED = "complete", "damaged"
 
 
-def entry_of(survey: Survey, file: MetadataFile, receipts: str, facts: dict[str, object]) -> TableEntry:
-    """`facts` are those that the survey does not know: folder, captured, new_files."""
+@dataclass(frozen=True)
+class Stored:
+    """Where and how a table was stored: what its survey does not know."""
+
+    folder: str
+    captured: str
+    file: MetadataFile
+    receipts: str
+    new_files: dict[str, Count]
+
+
+def entry_of(survey: Survey, stored: Stored) -> TableEntry:
+    """The entry of a table that was surveyed and carried."""
     located, metadata = survey.located, survey.located.metadata
+    sums = totals(located)
     return TableEntry(
         uuid=metadata.uuid,
         identity=metadata.identity,
         table_format_version=metadata.format_version,
-        location=str(facts["folder"]),
+        location=stored.folder,
         original_location=metadata.location,
         metadata_location=located.metadata_location,
-        metadata_file=file,
+        metadata_file=stored.file,
         snapshot_id=metadata.current_snapshot_id,
         schema_version=metadata.schema_id,
-        captured=str(facts["captured"]),
+        captured=stored.captured,
         status=COMPLETE if is_complete(survey) else DAMAGED,
         cut=located.cut,
         answers=answers(located),
         located_at=to_text(located.located_at),
         changed=True,
-        new_files=facts["new_files"],  # type: ignore[arg-type]
+        new_files=stored.new_files,
         deleted_files=_deleted_files(survey),
-        receipts=receipts,
+        receipts=stored.receipts,
         missing=_missing(survey),
         noted=tuple(noted(survey)),
-        **totals(located),
+        total_files=sums["total_files"],
+        total_size_bytes=sums["total_size_bytes"],
+        total_rows=sums["total_rows"],
     )
 
 
@@ -69,21 +83,24 @@ def totals(located: Located) -> dict[str, int | None]:
         return {"total_files": 0, "total_size_bytes": 0, "total_rows": 0}
     summary = current.summary
     return {
-        "total_files": _sum(summary, ("total-data-files", "total-delete-files")),
-        "total_size_bytes": _sum(summary, ("total-files-size",)),
-        "total_rows": _sum(summary, ("total-records",)),
+        "total_files": summed(summary, ("total-data-files", "total-delete-files")),
+        "total_size_bytes": summed(summary, ("total-files-size",)),
+        "total_rows": summed(summary, ("total-records",)),
     }
 
 
-def _sum(summary: Mapping[str, str], names: Iterable[str]) -> int | None:
+def summed(summary: Mapping[str, str], names: Iterable[str]) -> int | None:
+    """The sum of those entries of a snapshot's summary that are there; None when none is."""
     found = [int(summary[name]) for name in names if summary.get(name, "").isdigit()]
     return sum(found) if found else None
 
 
 def _deleted_files(survey: Survey) -> int:
     names = ("deleted-data-files", "removed-delete-files")
-    return sum(_sum(snapshot.summary, names) or 0 for snapshot in survey.new_snapshots())
+    return sum(summed(snapshot.summary, names) or 0 for snapshot in survey.new_snapshots())
 
 
 def _missing(survey: Survey) -> Missing:
-    return Missing(loss_count(survey), tuple(str(row["path"]) for row in losses(survey) if not row["lost"])[:NAMED_FILES])
+    return Missing(
+        loss_count(survey), tuple(str(row["path"]) for row in losses(survey) if not row["lost"])[:NAMED_FILES]
+    )

@@ -58,7 +58,9 @@ def locate_again(effects: Effects, selected: Selected) -> Located:
     return _read(effects, selected, pointer, pointer.metadata_location, LATER)
 
 
-def _located(effects: Effects, selected: Selected, seen: tuple[Pointer | None, Pointer | None], at: datetime) -> Located:
+def _located(
+    effects: Effects, selected: Selected, seen: tuple[Pointer | None, Pointer | None], at: datetime
+) -> Located:
     first, second = seen
     if second is None or first is None:
         return _came_or_went(effects, selected, first or second)
@@ -86,4 +88,3 @@ def _read(effects: Effects, selected: Selected, pointer: Pointer, location: str,
         raise MissingObject(f"{selected.table} names a metadata file that is gone: {location}", hint) from error
     metadata = read_metadata(data, location)
     return Located(selected, location, pointer.read_at, cut, data, stat.version, metadata)
-

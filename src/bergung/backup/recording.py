@@ -19,9 +19,7 @@ PARTIAL = "partial"
 NOT_CAPTURED = ("grants", "views")
 
 
-def record_of(
-    run: Run, request: BackupRequest, cut: Cut, captured: Captured, selected: Sequence[Selected]
-) -> Record:
+def record_of(run: Run, request: BackupRequest, cut: Cut, captured: Captured, selected: Sequence[Selected]) -> Record:
     """Everything that the point says of itself."""
     failed = {**cut.failed, **captured.failed}
     metadata = BackupMetadata(

@@ -91,6 +91,9 @@ def _nothing(failed: dict[str, BergungError]) -> BergungError:
 
 
 def _intent(request: BackupRequest) -> dict[str, object]:
-    return {"verb": "backup", "words": list(request.words), "exclude": list(request.exclude), "captured": request.captured}
-
-
+    return {
+        "verb": "backup",
+        "words": list(request.words),
+        "exclude": list(request.exclude),
+        "captured": request.captured,
+    }

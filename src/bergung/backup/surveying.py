@@ -122,9 +122,7 @@ def _parents_first(survey: Survey, snapshots: Sequence[Snapshot]) -> Iterable[Sn
 
 def still_to_open(survey: Survey) -> list[Row]:
     """New manifests, and other files that the metadata file names and the vault has not."""
-    new = [
-        {**row, "parent": "", "rank": None} for path, row in survey.named.items() if path not in survey.manifests
-    ]
+    new = [{**row, "parent": "", "rank": None} for path, row in survey.named.items() if path not in survey.manifests]
     others = [row for row in _unsettled(survey) if row["kind"] != FileKind.MANIFEST_LIST]
     return new + [row for row in others if row["path"] not in survey.named]
 

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from bergung.carry.engine import Batches
-from bergung.carry.job import Job, read_part
-from bergung.carry.opening import manifest_part
-from bergung.carry.rows import LISTED, Row, batched, each, error_text
+from bergung.carry.job import Durable, Job, read_part
+from bergung.carry.opening import bind, manifest_part
+from bergung.carry.rows import LISTED, Row, batched, each, error_text, listed
 from bergung.carry.slices import done_part
 from bergung.errors import BergungError
 from bergung.iceberg.columns import rows_of
 from bergung.iceberg.manifest_list import read_manifest_list
 from bergung.model.files import FileKind
 from bergung.stores.digest import read_verified
-from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, write_receipts
+from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING
 
 NAMED = 100
 """So many lost files of one manifest come back by name; all of them are counted."""
@@ -30,36 +30,37 @@ def bind_manifests(job: Job, batches: Batches) -> Batches:
 
     All rows of one manifest must be in one call: the rows come shuffled by table and parent.
     """
-    rows = sorted(each(batches), key=_parent)
-    return batched(LISTED, (row for key, group in groupby(rows, key=_parent) for row in _bound(job, key, list(group))))
+    durable = Durable()
+    groups = groupby(sorted(each(batches), key=_parent), key=_parent)
+    return durable.after(batched(LISTED, (row for _, group in groups for row in _bound(job, durable, list(group)))))
 
 
 def _parent(row: Row) -> tuple[int, str]:
     return row["table"], row["parent"]
 
 
-def _bound(job: Job, key: tuple[int, str], carried: list[Row]) -> Iterator[Row]:
-    table, parent = key
+def _bound(job: Job, durable: Durable, carried: list[Row]) -> Iterator[Row]:
     failed = next((row for row in carried if row["error"] is not None), None)
     if failed is not None:
         yield failed
-    elif parent == "":
+    elif carried[0]["parent"] == "":
         yield from carried
     else:
-        yield from _bind(job, table, parent, {row["path"]: row for row in carried})
+        yield from _bind(job, durable, {row["path"]: row for row in carried})
 
 
-def _bind(job: Job, table: int, parent: str, carried: dict[str, Row]) -> Iterator[Row]:
+def _bind(job: Job, durable: Durable, carried: dict[str, Row]) -> Iterator[Row]:
+    table, parent = _parent(next(iter(carried.values())))
     known = rows_of(read_part(job, manifest_part(table, parent)))
-    own = next(row for row in known if row["kind"] == FileKind.MANIFEST)
-    rows = [row if row["state"] else carried[row["path"]] for row in known if row is not own]
+    own = next(listed(row, table) for row in known if row["kind"] == FileKind.MANIFEST)
+    rows = [row if row["state"] else carried[row["path"]] for row in known if row["path"] != parent]
     lost = [row for row in rows if row["state"] in (MISSING, DAMAGED)]
-    receipts = write_receipts(job.vault(), job.tables[table].folder, own["digest"], rows)
+    receipts = bind(job, durable, own, rows)
     state = DAMAGED if lost else own["state"]
     new = {name: sum(row[name] or 0 for row in carried.values()) for name in ("new_files", "new_bytes")}
-    yield {**own, **new, "table": table, "parent": "", "receipts": receipts, "state": state, "lost": len(lost)}
+    yield {**own, **new, "receipts": receipts, "state": state, "lost": len(lost)}
     for row in lost[:NAMED]:
-        yield {**row, "table": table, "parent": parent}
+        yield listed(row, table, parent)
 
 
 def manifests_part(table: int) -> str:
@@ -69,22 +70,22 @@ def manifests_part(table: int) -> str:
 
 def bind_lists(job: Job, batches: Batches) -> Batches:
     """Write the receipts of each manifest list from the rows of its manifests; yield its own row."""
-    return batched(LISTED, _bound_lists(job, each(batches)))
+    durable = Durable()
+    return durable.after(batched(LISTED, _bound_lists(job, durable, each(batches))))
 
 
-def _bound_lists(job: Job, wanted: Iterator[Row]) -> Iterator[Row]:
+def _bound_lists(job: Job, durable: Durable, wanted: Iterator[Row]) -> Iterator[Row]:
     for table, lists in groupby(wanted, key=lambda row: row["table"]):
         manifests = {row["path"]: row for row in rows_of(read_part(job, manifests_part(table)))}
         for own in lists:
-            yield _bind_list(job, own, manifests)
+            yield _bind_list(job, durable, own, manifests)
 
 
-def _bind_list(job: Job, own: Row, manifests: dict[str, Row]) -> Row:
-    folder, vault = job.tables[own["table"]].folder, job.vault()
+def _bind_list(job: Job, durable: Durable, own: Row, manifests: dict[str, Row]) -> Row:
     try:
-        data = read_verified(vault, folder + own["blob_key"], own["digest"])
+        data = read_verified(job.vault(), job.tables[own["table"]].folder + own["blob_key"], own["digest"])
         rows = [manifests[manifest.path] for manifest in read_manifest_list(data, own["path"])]
-        receipts = write_receipts(vault, folder, own["digest"], _unique(rows))
+        receipts = bind(job, durable, own, _unique(rows))
     except BergungError as error:
         return {**own, "state": None, "error": error_text(error)}
     state = HELD if all(row["state"] in (HELD, LEFT) for row in rows) and own["state"] == HELD else DAMAGED

@@ -4,7 +4,8 @@ Values are read from Arrow's buffers: `to_numpy`, `fill_null` and `pa.scalar` wo
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field as member
+from dataclasses import dataclass
+from dataclasses import field as member
 from typing import Any
 
 import numpy as np

@@ -14,8 +14,8 @@ from bergung.model.ids import Ids, RandomIds
 from bergung.stores.base import OpenStore
 from bergung.stores.open import open_store
 
-FEW_ROWS = 64
-FEW_BYTES = 32 * 1024 * 1024
+FEW = {"declared_bytes": 16 * 1024 * 1024, "count": 50_000}
+FEW_ROWS = 2_000
 """Less than this is done at once in this process: a Spark job costs more than that."""
 
 
@@ -64,8 +64,8 @@ class Effects:
 def _is_little(rows: pa.Table) -> bool:
     if rows.num_rows >= FEW_ROWS:
         return False
-    names = rows.schema.names
-    return "declared_bytes" not in names or sum(size or 0 for size in values(rows.column("declared_bytes"))) < FEW_BYTES
+    known = [name for name in FEW if name in rows.schema.names]
+    return all(sum(size or 0 for size in values(rows.column(name))) < FEW[name] for name in known)
 
 
 def here() -> ProcessEngine:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from bergung.carry.engine import Batches
 from bergung.errors import ObjectExists
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
@@ -43,11 +44,34 @@ class Job:
     with_data: bool = True
     trust_size: bool = False
     over: bool = False
+    share: float = 1.0
     open: OpenStore = open_store
 
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""
         return self.open(self.vault_url)
+
+
+class Durable:
+    """Keys that a step has written; made durable together at its end, since one by one costs many times more."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, tuple[Store, list[str]]] = {}
+
+    def add(self, store: Store, key: str) -> None:
+        """Written, and needed by what comes after."""
+        self._keys.setdefault(store.url, (store, []))[1].append(key)
+
+    def settle(self) -> None:
+        """Everything that was added survives a power cut now."""
+        for store, keys in self._keys.values():
+            store.make_durable(keys)
+        self._keys.clear()
+
+    def after(self, batches: Batches) -> Batches:
+        """Settle when the last of the step's batches has been made."""
+        yield from batches
+        self.settle()
 
 
 def write_part(job: Job, folder: str, rows: pa.Table) -> str:
@@ -74,4 +98,3 @@ def _put(store: Store, key: str, data: bytes) -> None:
         store.put_if_absent(key, [data])
     except ObjectExists:
         return
-

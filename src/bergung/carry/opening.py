@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bergung.carry.engine import Batches
-from bergung.carry.job import Job, Replaced, TableJob, write_named_part
+from bergung.carry.job import Durable, Job, Replaced, write_named_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_text
 from bergung.errors import BergungError, CorruptFile, DamageFound, MissingObject
 from bergung.iceberg.columns import rows_of, table_of, values
@@ -18,7 +18,8 @@ from bergung.iceberg.survey import check_allowed, outside, refuse
 from bergung.model.files import FileKind, ReachedFile
 from bergung.stores.open import open_path
 from bergung.vault.blobs import keep
-from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, RECEIPT, pick, read_receipts, write_table
+from bergung.vault.layout import receipts_key
+from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, RECEIPT, pick, read_receipts, write_receipts
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,15 @@ class Opened:
 
 def open_lists(job: Job, batches: Batches) -> Batches:
     """Each manifest list: its own row first, then a row per manifest that it names."""
-    return batched(LISTED, (row for wanted in each(batches) for row in _open_list(job, wanted)))
+    durable = Durable()
+    rows = (row for wanted in each(batches) for row in _open_list(job, durable, wanted))
+    return durable.after(batched(LISTED, rows))
 
 
-def _open_list(job: Job, wanted: Row) -> Iterator[Row]:
+def _open_list(job: Job, durable: Durable, wanted: Row) -> Iterator[Row]:
     table = job.tables[wanted["table"]]
     try:
-        opened = hold(job, table, wanted)
+        opened = hold(job, durable, wanted)
         manifests = [] if opened.data is None else read_manifest_list(opened.data, wanted["path"])
         check_allowed([ReachedFile(m.path, FileKind.MANIFEST) for m in manifests], table.prefixes, table.name)
     except CorruptFile as error:
@@ -58,8 +61,9 @@ def _open_list(job: Job, wanted: Row) -> Iterator[Row]:
         }
 
 
-def hold(job: Job, table: TableJob, wanted: Row) -> Opened:
+def hold(job: Job, durable: Durable, wanted: Row) -> Opened:
     """Read a metadata file once, keep its bytes in the vault."""
+    table = job.tables[wanted["table"]]
     store, key = open_path(wanted["path"], job.open)
     try:
         stat = store.head(key)
@@ -68,7 +72,7 @@ def hold(job: Job, table: TableJob, wanted: Row) -> Opened:
         return Opened({**wanted, "state": MISSING}, None)
     vault = job.vault()
     kept = keep(vault, table.folder, (table.location, wanted["path"]), lambda: iter([data]))
-    vault.make_durable([table.folder + kept.blob_key])
+    durable.add(vault, table.folder + kept.blob_key)
     row = {
         **wanted,
         "state": HELD if wanted["declared_bytes"] in (None, len(data)) else DAMAGED,
@@ -88,16 +92,18 @@ def manifest_part(table: int, path: str) -> str:
 def open_manifests(job: Job, batches: Batches) -> Batches:
     """Each manifest: its own row; and a row per file that is still to be carried. Rows of other kinds pass through."""
     memory = _Memory(job)
-    return batched(LISTED, (row for wanted in each(batches) for row in _open_manifest(job, memory, wanted)))
+    rows = (row for wanted in each(batches) for row in _open_manifest(memory, wanted))
+    return memory.durable.after(batched(LISTED, rows))
 
 
-def _open_manifest(job: Job, memory: "_Memory", wanted: Row) -> Iterator[Row]:
+def _open_manifest(memory: "_Memory", wanted: Row) -> Iterator[Row]:
+    job = memory.job
     if wanted["kind"] != FileKind.MANIFEST:
         yield wanted
         return
     table = job.tables[wanted["table"]]
     try:
-        opened = hold(job, table, wanted)
+        opened = hold(job, memory.durable, wanted)
         if opened.data is None:
             yield opened.row
             return
@@ -109,10 +115,11 @@ def _open_manifest(job: Job, memory: "_Memory", wanted: Row) -> Iterator[Row]:
     except BergungError as error:
         yield {**wanted, "error": error_text(error)}
         return
-    yield from _listed(job, memory, opened.row, files)
+    yield from _listed(memory, opened.row, files)
 
 
-def _listed(job: Job, memory: "_Memory", own: Row, files: pa.Table) -> Iterator[Row]:
+def _listed(memory: "_Memory", own: Row, files: pa.Table) -> Iterator[Row]:
+    job = memory.job
     rows = memory.settled(own["table"], files)
     open_rows = [row for row in rows if row.get("digest") is None]
     if open_rows and job.with_data:
@@ -123,14 +130,23 @@ def _listed(job: Job, memory: "_Memory", own: Row, files: pa.Table) -> Iterator[
         return
     for row in open_rows:
         row["state"] = LEFT
-    yield {**own, "receipts": write_table(job.vault(), job.tables[own["table"]].folder, own["digest"], table_of(RECEIPT, rows))}
+    yield {**own, "receipts": bind(job, memory.durable, own, rows)}
+
+
+def bind(job: Job, durable: Durable, own: Row, rows: list[Row]) -> str:
+    """Write the receipts of a metadata file that is held."""
+    folder, vault = job.tables[own["table"]].folder, job.vault()
+    digest = write_receipts(vault, folder, own["digest"], rows)
+    durable.add(vault, folder + receipts_key(own["digest"], digest))
+    return digest
 
 
 class _Memory:
     """What the predecessor's receipts say of files that live on in new manifests; read once, when first asked."""
 
     def __init__(self, job: Job) -> None:
-        self._job = job
+        self.job = job
+        self.durable = Durable()
         self._known: dict[int, pa.Table] = {}
 
     def settled(self, table: int, files: pa.Table) -> list[Row]:
@@ -144,14 +160,14 @@ class _Memory:
 
     def _of(self, table: int) -> pa.Table:
         if table not in self._known:
-            found = (self._load(table, replaced) for replaced in self._job.tables[table].replaced)
+            found = (self._load(table, replaced) for replaced in self.job.tables[table].replaced)
             self._known[table] = pa.concat_tables([RECEIPT.empty_table(), *found])
         return self._known[table]
 
     def _load(self, table: int, replaced: Replaced) -> pa.Table:
-        folder = self._job.tables[table].folder
+        folder = self.job.tables[table].folder
         try:
-            found = read_receipts(self._job.vault(), folder, replaced.digest, replaced.receipts)
+            found = read_receipts(self.job.vault(), folder, replaced.digest, replaced.receipts)
         except DamageFound:
             # The source still has the files: they are carried again, and verify names the lost receipts.
             return RECEIPT.empty_table()

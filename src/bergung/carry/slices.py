@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bergung.carry.engine import Batches
-from bergung.carry.job import Job, read_part, write_named_part
+from bergung.carry.job import Durable, Job, read_part, write_named_part
 from bergung.carry.rows import DONE, LISTED, Row, batched, each, error_text
 from bergung.carry.tally import Tally
 from bergung.carry.tasks import files_of
@@ -19,7 +19,7 @@ class Outcome:
 
     rows: list[Row]
     moved_bytes: int | None = None
-    """Bytes that were really written; None when the file was already there."""
+    """Bytes that were really carried, or read by verify; None when nothing had to be done."""
     durable: tuple[Store, str] | None = None
 
 
@@ -35,7 +35,7 @@ class _Sum:
     moved_bytes: int = 0
     tally: Tally = field(default_factory=Tally)
     rows: list[Row] = field(default_factory=list)
-    durable: dict[str, tuple[Store, list[str]]] = field(default_factory=dict)
+    durable: Durable = field(default_factory=Durable)
 
 
 def work(job: Job, act: Act, batches: Batches) -> Batches:
@@ -55,8 +55,7 @@ def _worked(job: Job, act: Act, slice_: Row) -> Row:
         rows = read_part(job, slice_["part"]).slice(slice_["start"], slice_["count"])
         for group in files_of(rows):
             _add(total, act(job, group))
-        for store, keys in total.durable.values():
-            store.make_durable(keys)
+        total.durable.settle()
         write_named_part(job, done_part(slice_["part"], slice_["start"]), table_of(LISTED, total.rows))
     except BergungError as failure:
         error = error_text(failure)
@@ -76,5 +75,4 @@ def _add(total: _Sum, outcome: Outcome) -> None:
             total.tally.add(row)
     total.rows += outcome.rows
     if outcome.durable is not None:
-        store, key = outcome.durable
-        total.durable.setdefault(store.url, (store, []))[1].append(key)
+        total.durable.add(*outcome.durable)

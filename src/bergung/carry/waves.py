@@ -9,7 +9,7 @@ from threading import Event, Thread
 import pyarrow as pa
 
 from bergung.carry.effects import Effects
-from bergung.carry.engine import Map, Spread
+from bergung.carry.engine import Map, Spread, Step
 from bergung.carry.job import Job
 from bergung.carry.rows import DONE, Row, error_of
 from bergung.carry.slices import Act, done_part, work
@@ -94,9 +94,11 @@ class _Progress:
 
 def _run_wave(effects: Effects, job: Job, act: Act, progress: _Progress) -> pa.Table:
     workers = spread(progress.wave, effects.engine().parallelism)
-    columns = {name: [getattr(slice_, name) for slice_ in progress.wave] for name in ("part", "start", "count", "bytes")}
+    columns = {
+        name: [getattr(slice_, name) for slice_ in progress.wave] for name in ("part", "start", "count", "bytes")
+    }
     rows = table(WAVE, {**columns, "worker": workers})
-    steps = [Spread("worker", max(workers) + 1), Map(partial(work, job, act), DONE)]
+    steps: list[Step] = [Spread("worker", max(workers) + 1), Map(partial(work, job, act), DONE)]
     done = _looking(lambda: progress.look(effects, job), lambda: effects.engine().run(rows, steps))
     stop = next((row["error"] for row in rows_of(done) if row["error"] is not None), None)
     if stop is not None:

@@ -113,8 +113,7 @@ class Entries:
         found: dict[str, dict[str, str]] = {}
         if self._has_properties:
             for namespace, key, value in self._connection.execute(
-                "SELECT namespace, property_key, property_value FROM iceberg_namespace_properties"
-                " WHERE catalog_name = ?",
+                "SELECT namespace, property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ?",
                 (self._catalog,),
             ):
                 own = found.setdefault(namespace, {})
@@ -125,8 +124,7 @@ class Entries:
     def add_properties(self, namespace: str, properties: dict[str, str]) -> None:
         """Make a namespace, as Java does: with the marker, so that it stays when its last property goes."""
         self._connection.executemany(
-            "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value)"
-            " VALUES (?, ?, ?, ?)",
+            "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) VALUES (?, ?, ?, ?)",
             [(self._catalog, namespace, key, value) for key, value in {**properties, _MARKER: "true"}.items()],
         )
 

@@ -1,6 +1,7 @@
 """A SQLite file as PyIceberg's configuration names it: never created by opening it, its errors told as ours."""
 
 import re
+import shlex
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -104,16 +105,20 @@ def _look_at(path: Path) -> None:
     except OSError as error:
         raise UsageError(
             f"the catalog's database does not exist: {path}",
-            f"check the catalog's uri in the PyIceberg configuration; for a new, empty catalog: touch {path}",
+            f"check the catalog's uri in the PyIceberg configuration; for a new, empty catalog: touch {_quoted(path)}",
         ) from error
     if not stat.S_ISREG(mode):
         raise UsageError(f"not a file: {path}", "check the catalog's uri in the PyIceberg configuration")
 
 
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
 def _not_allowed(path: Path) -> NotAllowed:
     return NotAllowed(
         f"no permission for the catalog's database: {path}",
-        f"look at the rights of the file and of its folder: ls -la {path.parent}",
+        f"look at the rights of the file and of its folder: ls -la {_quoted(path.parent)}",
     )
 
 
@@ -134,6 +139,6 @@ def _told(error: sqlite3.Error, path: Path) -> BergungError:
     if code == sqlite3.SQLITE_CORRUPT:
         return CorruptFile(
             f"the catalog's database is damaged: {path}",
-            "bring the file back from a copy; what can still be read: sqlite3 FILE .recover",
+            f"bring the file back from a copy; what can still be read: sqlite3 {_quoted(path)} .recover",
         )
     return BergungError(f"the catalog's database {path} says: {error}", "try again; look at the disk and at the file")

@@ -58,7 +58,7 @@ def open_container(data: bytes, where: str) -> Container:
     if len(sync) < _SYNC_BYTES:
         raise corrupt(where, "its Avro header is cut off")
     if codec not in _CODECS:
-        raise UnsupportedTable(f"{where} is packed with {codec!r}", f"known are {', '.join(_CODECS)}")
+        raise corrupt(where, f"{codec!r} is no way to pack Avro")
     return Container(where, data, schema, properties, codec, sync, stream.tell())
 
 

@@ -60,7 +60,7 @@ def read_manifest_list(data: bytes, where: str) -> list[ManifestFile]:
     try:
         found = {manifest.path: manifest for manifest in _manifests(data, where)}
     except BROKEN as error:
-        raise corrupt(where, f"an entry lacks what every manifest list has ({error!r})") from error
+        raise corrupt(where, f"an entry makes no sense ({error})") from error
     return list(found.values())
 
 

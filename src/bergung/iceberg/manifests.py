@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from bergung.errors import UnsupportedTable
 from bergung.iceberg.avro import BROKEN, corrupt, open_container, records
 from bergung.iceberg.columns import table
 from bergung.model.files import FileKind
@@ -45,7 +44,7 @@ def read_live_files(data: bytes, where: str) -> pa.Table:
         columns = [list(column) for column in zip(*_each_once(files), strict=True)] or [[]] * len(LIVE_FILES)
         return table(LIVE_FILES, dict(zip(LIVE_FILES.names, columns, strict=True)))
     except BROKEN as error:
-        raise corrupt(where, f"an entry lacks what every manifest has ({error!r})") from error
+        raise corrupt(where, f"an entry makes no sense ({error})") from error
 
 
 def read_entries(data: bytes, where: str) -> Iterator[dict[str, Any]]:
@@ -63,10 +62,10 @@ def _live(data: bytes, where: str) -> Iterator[File]:
         size, rows = file["file_size_in_bytes"], file["record_count"]
         if size < 0 or rows < 0:
             raise ValueError("a negative size")
-        yield file["file_path"], _kind(file, where), size, rows, status
+        yield file["file_path"], _kind(file), size, rows, status
 
 
-def _kind(file: dict[str, Any], where: str) -> FileKind:
+def _kind(file: dict[str, Any]) -> FileKind:
     content = file.get("content", 0)
     if content == 0:
         return FileKind.DATA
@@ -75,7 +74,7 @@ def _kind(file: dict[str, Any], where: str) -> FileKind:
         return FileKind.DELETION_VECTORS if is_puffin else FileKind.POSITION_DELETES
     if content == 2:
         return FileKind.EQUALITY_DELETES
-    raise UnsupportedTable(f"{where} names a file of content {content}", "its format is newer than this Bergung")
+    raise ValueError(f"content {content}")
 
 
 def _each_once(files: list[File]) -> list[File]:

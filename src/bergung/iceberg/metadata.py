@@ -86,7 +86,7 @@ class TableMetadata:
 
     def answers(self) -> int:
         """Since when (ms) every state of the table is known: its snapshot is retained, and so are all later ones."""
-        known = unbroken(self.snapshot_log, self.snapshots)
+        known = unbroken(self.snapshot_log, self.snapshots, self.last_sequence_number)
         if not known or known[-1].snapshot_id != self.current_snapshot_id:
             return self.last_updated_ms
         return known[0].timestamp_ms

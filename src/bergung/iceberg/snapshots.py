@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from bergung.iceberg.raw import Raw
 
@@ -53,8 +52,8 @@ def read_snapshot(raw: Raw) -> Snapshot:
     )
 
 
-def unbroken(log: Sequence[SnapshotLogEntry], snapshots: Sequence[Snapshot]) -> list[SnapshotLogEntry]:
-    """The newest stretch of the log that surely misses no entry.
+def unbroken(log: Sequence[SnapshotLogEntry], snapshots: Sequence[Snapshot], last: int) -> list[SnapshotLogEntry]:
+    """The newest stretch of the log that surely misses no entry; `last` is the table's last sequence number.
 
     Iceberg clears the log before an expired entry, but PyIceberg takes out that entry alone: the one before it then
     seems to have been current for longer than it was.
@@ -62,20 +61,21 @@ def unbroken(log: Sequence[SnapshotLogEntry], snapshots: Sequence[Snapshot]) -> 
     held = {snapshot.snapshot_id: snapshot for snapshot in snapshots}
     found: list[SnapshotLogEntry] = []
     for entry in reversed(log):
-        if entry.snapshot_id not in held or (found and not _follows(entry, found[-1], held)):
+        if entry.snapshot_id not in held or (found and not _follows((entry, found[-1]), held, last)):
             break
         found.append(entry)
     return found[::-1]
 
 
-def _follows(before: SnapshotLogEntry, after: SnapshotLogEntry, held: Mapping[int, Snapshot]) -> bool:
+def _follows(two: tuple[SnapshotLogEntry, SnapshotLogEntry], held: Mapping[int, Snapshot], last: int) -> bool:
     """True when no expired snapshot can have been current between these two."""
-    if before.snapshot_id in _ancestors(held[after.snapshot_id], held):
+    before, after = (held[entry.snapshot_id] for entry in two)
+    if before.snapshot_id in _ancestors(after, held):
         return True
-    # A rollback or another branch: certain only when no snapshot made since then is gone.
-    oldest = min(held[before.snapshot_id].sequence_number, held[after.snapshot_id].sequence_number)
-    numbers = sorted({snapshot.sequence_number for snapshot in held.values() if snapshot.sequence_number >= oldest})
-    return oldest > 0 and all(second - first == 1 for first, second in pairwise(numbers))
+    # A rollback or another branch: certain only when of all snapshots made since then none is gone.
+    oldest = min(before.sequence_number, after.sequence_number)
+    numbers = {snapshot.sequence_number for snapshot in held.values()}
+    return oldest > 0 and all(number in numbers for number in range(oldest, last + 1))
 
 
 def _ancestors(snapshot: Snapshot, held: Mapping[int, Snapshot]) -> Iterator[int]:

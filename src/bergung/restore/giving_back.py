@@ -32,7 +32,8 @@ def give_back(effects: Effects, planned: Planned, record: Record) -> Restored:
     totals = run_waves(effects, planned.job, give, planned.slices)
     lost = {row["table"] for row in totals.tally.named if row["state"] == MISSING}
     failed: dict[str, BergungError] = {}
-    done, damaged = [], []
+    done: list[str] = []
+    damaged: list[str] = []
     for target, plan in zip(planned.targets, planned.plan.tables, strict=True):
         try:
             _finish(planned, record, target, plan)

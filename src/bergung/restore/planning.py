@@ -8,6 +8,7 @@ from bergung.carry.giving import ABSENT, DIFFERENT, OUTSIDE, SUPERSEDED, look
 from bergung.carry.job import Job, TableJob
 from bergung.carry.rows import Row, error_of, listed
 from bergung.carry.slices import done_part
+from bergung.carry.walking import Root, Walk, walk
 from bergung.carry.waves import Totals, run_waves
 from bergung.catalogs.base import Catalog
 from bergung.errors import DamageFound, Refused, UnknownTable
@@ -20,7 +21,6 @@ from bergung.plan.restore import CatalogAction, RestorePlan, TablePlan, catalog_
 from bergung.plan.waves import Slice
 from bergung.restore.choosing import choose
 from bergung.restore.request import RestoreRequest
-from bergung.restore.walking import Root, Walk, walk
 from bergung.stores.digest import read_verified
 from bergung.vault.journal import Run
 from bergung.vault.receipts import HELD, LEFT
@@ -90,7 +90,9 @@ def _table_job(name: str, root: Root, request: RestoreRequest) -> TableJob:
 def _refuse_unreadable(found: Walk) -> None:
     if found.unreadable:
         first = error_of(found.unreadable[0]["error"])
-        raise DamageFound(f"the vault has lost part of this point: {first.message}", "try an older point; run bergung verify")
+        raise DamageFound(
+            f"the vault has lost part of this point: {first.message}", "try an older point; run bergung verify"
+        )
 
 
 def _refuse_outside(job: Job, totals: Totals) -> None:

@@ -38,9 +38,7 @@ def run_restore(effects: Effects, vault: Vault, request: RestoreRequest, open_ca
         raise
 
 
-def _run(
-    effects: Effects, vault: Vault, request: RestoreRequest, open_catalog: OpenCatalog, run: Run
-) -> RestoreResult:
+def _run(effects: Effects, vault: Vault, request: RestoreRequest, open_catalog: OpenCatalog, run: Run) -> RestoreResult:
     record = read_record(vault, read_state(vault).find(request.point))
     effects.watch.step("look")
     planned = plan_restore(effects, vault, run, request, record, open_catalog)

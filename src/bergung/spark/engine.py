@@ -35,7 +35,7 @@ class SparkEngine:
 
 def _applied(frame: DataFrame, step: Step) -> DataFrame:
     if isinstance(step, Map):
-        return frame.mapInArrow(step.function, from_arrow_schema(step.schema))
+        return frame.mapInArrow(step.function, from_arrow_schema(step.schema))  # type: ignore[arg-type]
     if isinstance(step, Spread):
         return frame.repartitionById(step.parts, step.column)
     return frame.repartition(step.parts, *step.columns)

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bergung.errors import UsageError
@@ -13,10 +13,10 @@ WANTED = (17, 21)
 ROOTS = (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines"))
 
 
-def find_home() -> Path:
+def find_home(roots: Iterable[Path] = ROOTS) -> Path:
     """JAVA_HOME when it fits, else the java on PATH, else one where systems keep theirs."""
     seen = []
-    for home in dict.fromkeys(_candidates()):
+    for home in dict.fromkeys(_candidates(roots)):
         version = major_version(home)
         if version in WANTED:
             return home
@@ -35,13 +35,13 @@ def major_version(home: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def _candidates() -> Iterator[Path]:
+def _candidates(roots: Iterable[Path]) -> Iterator[Path]:
     if os.environ.get("JAVA_HOME"):
         yield Path(os.environ["JAVA_HOME"])
     on_path = shutil.which("java")
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for root in ROOTS:
+    for root in roots:
         for java in sorted(root.glob("*/bin/java")) + sorted(root.glob("*/Contents/Home/bin/java")):
             yield java.resolve().parent.parent
 

@@ -18,10 +18,11 @@ def open_log(cache: Path) -> tuple[Path, IO[bytes]]:
     return path, path.open("wb")
 
 
-def tail(path: Path) -> str:
-    """The last line that says something."""
+def reason(path: Path) -> str:
+    """The first line that tells of a failure, else the last one."""
     lines = [line.strip() for line in path.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    telling = [line for line in lines if any(word in line for word in ("Invalid", "Error", "Exception"))]
+    return (telling or lines[-1:] or ["it said nothing"])[0]
 
 
 def _modified(path: Path) -> int:

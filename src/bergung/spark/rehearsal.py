@@ -4,9 +4,10 @@ Run as a process of its own: `python -m bergung.spark.rehearsal ARCHIVE [JAR…]
 """
 
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,12 +23,18 @@ def main(arguments: list[str]) -> None:
     made, extra = arguments[0], arguments[1:]
     with tempfile.TemporaryDirectory() as folder:
         session = _open(made, extra, folder)
-        process = SparkContext._gateway.proc
         _use(session, folder)
         if extra:
             _use_iceberg(session)
         session.stop()
-        process.stdin.close()
+        _end_the_jvm()
+
+
+def _end_the_jvm() -> None:
+    gateway = SparkContext._gateway
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    if process is not None and process.stdin is not None:
+        process.stdin.close()  # the end of its input is what ends it
         process.wait()
 
 
@@ -38,7 +45,9 @@ def _open(made: str, extra: list[str], folder: str) -> SparkSession:
     builder = builder.config("spark.sql.warehouse.dir", folder)
     if extra:
         builder = builder.config("spark.driver.extraClassPath", os.pathsep.join(extra))
-        builder = builder.config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
+        builder = builder.config(
+            "spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+        )
         builder = builder.config(CATALOG, "org.apache.iceberg.spark.SparkCatalog")
         builder = builder.config(f"{CATALOG}.catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog")
         builder = builder.config(f"{CATALOG}.uri", f"jdbc:sqlite:file:{folder}/lake.db")
@@ -64,7 +73,7 @@ def _use_iceberg(session: SparkSession) -> None:
     session.sql("SELECT * FROM lake.db.t ORDER BY id").toArrow()
 
 
-def _pass_on(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _pass_on(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
     yield from batches
 
 

@@ -6,16 +6,19 @@ import sys
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from logging import LogRecord
 from pathlib import Path
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from bergung.errors import BergungError
 from bergung.spark import archive, jars, java
-from bergung.spark.log import open_log, tail
+from bergung.spark.log import open_log, reason
+from bergung.spark.shipping import ship_package
 
 LOOPBACK = "127.0.0.1"
 # What the first mapInArrow of a driver imports; about a second, spent while the JVM starts.
@@ -53,11 +56,12 @@ class SessionSettings:
 
     @property
     def is_local(self) -> bool:
-        return not self.remote and (not self.master or self.master.startswith("local"))
+        return not self.remote and (self.master in ("", "local") or self.master.startswith("local["))
 
 
 def open_session(settings: SessionSettings) -> SparkSession:
     """The session of this process; one that is already open is used as it is, with the confs that can still change."""
+    _silence_pyspark()
     if settings.remote:
         return _connected(settings)
     imports = threading.Thread(target=_import_ahead, daemon=True)
@@ -66,6 +70,8 @@ def open_session(settings: SessionSettings) -> SparkSession:
     if SparkContext._gateway is None:
         _start_jvm(settings, conf)
     session = SparkSession.builder.config(conf=conf).getOrCreate()
+    if not settings.is_local:
+        ship_package(session, settings.cache, connect=False)
     imports.join()
     return session
 
@@ -89,12 +95,15 @@ def _connected(settings: SessionSettings) -> SparkSession:
     builder = SparkSession.builder.remote(settings.remote).appName(settings.app_name)
     for key, value in {**EVERYWHERE, **settings.confs}.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    session = builder.getOrCreate()
+    ship_package(session, settings.cache, connect=True)
+    return session
 
 
 def _start_conf(settings: SessionSettings) -> SparkConf:
     confs = {**EVERYWHERE, **AT_START, **_place(settings)}
-    confs["spark.app.name"] = settings.app_name
+    # Spark's own default makes a folder where the user happens to stand.
+    confs |= {"spark.app.name": settings.app_name, "spark.sql.warehouse.dir": str(settings.cache / "warehouse")}
     # Jars that are there are used even when not asked for: so one archive of classes fits every local session.
     extra = jars.ensure(settings.cache) if settings.iceberg else jars.present(settings.cache)
     if extra:
@@ -134,14 +143,24 @@ def _start_jvm(settings: SessionSettings, conf: SparkConf) -> None:
     path, log = open_log(settings.cache)
     with log:
         try:
-            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
-            raise BergungError(f"Spark did not start: {tail(path)}", f"read {path}") from error
+            raise BergungError(f"Spark did not start: {reason(path)}", f"read {path}") from error
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
 
 
 def _class_path(extra: Iterable[Path]) -> str:
     return os.pathsep.join(str(jar) for jar in extra)
+
+
+def _silence_pyspark() -> None:
+    # It prints every refused query as a page of JSON on the terminal; the same error is raised anyhow.
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).addFilter(_nothing)
+
+
+def _nothing(_: LogRecord) -> bool:
+    return False
 
 
 def _import_ahead() -> None:

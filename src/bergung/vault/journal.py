@@ -1,12 +1,13 @@
 """What every run did: one create-only document per step that matters (format.md R6)."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from bergung.clock import Clock, from_text, to_text
-from bergung.errors import MissingObject, UsageError
+from bergung.errors import MissingObject, ObjectExists, UsageError
 from bergung.stores.base import Store
 from bergung.vault.documents import put_document, read_mapping
 from bergung.vault.layout import RUNS, run_key
@@ -58,7 +59,8 @@ def ask_to_cancel(store: Store, run: str, clock: Clock) -> None:
     facts = read_run(store, run)
     if facts.ended_at is not None:
         raise UsageError(f"run {run} has ended: {facts.status}")
-    put_document(store, run_key(run, "cancel.json"), {"at": to_text(clock.now())})
+    with suppress(ObjectExists):
+        put_document(store, run_key(run, "cancel.json"), {"at": to_text(clock.now())})
 
 
 def runs(store: Store) -> list[RunFacts]:
@@ -79,12 +81,22 @@ def read_run(store: Store, run: str) -> RunFacts:
 
 def documents(store: Store, run: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """The journal documents of a run, in the order of time."""
-    found = [
-        (stat.key.removeprefix(run_key(run, "")).removesuffix(".json"), dict(read_mapping(store.read(stat.key), stat.key)))
-        for stat in store.list(run_key(run, ""))
-        if stat.key.endswith(".json")
-    ]
+    keys = [stat.key for stat in store.list(run_key(run, "")) if stat.key.endswith(".json")]
+    found = [(_step(run, key), dict(read_mapping(store.read(key), key))) for key in keys]
     yield from sorted(found, key=lambda step: from_text(str(step[1]["at"])))
+
+
+def news(store: Store, seen: set[str]) -> list[tuple[str, str, dict[str, Any]]]:
+    """Run, step and facts of the journal documents that are not among those seen, in the order of time; now they are."""
+    keys = [stat.key for stat in store.list(RUNS) if stat.key.endswith(".json") and stat.key not in seen]
+    seen.update(keys)
+    runs = [key.removeprefix(RUNS).split("/")[0] for key in keys]
+    found = [(run, _step(run, key), dict(read_mapping(store.read(key), key))) for run, key in zip(runs, keys, strict=True)]
+    return sorted(found, key=lambda step: str(step[2]["at"]))
+
+
+def _step(run: str, key: str) -> str:
+    return key.removeprefix(run_key(run, "")).removesuffix(".json")
 
 
 def _exists(store: Store, key: str) -> bool:

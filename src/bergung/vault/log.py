@@ -10,7 +10,7 @@ from bergung.stores.base import Store, Version
 from bergung.stores.digest import digest_of
 from bergung.vault import checkpoints
 from bergung.vault.documents import encode, read_mapping
-from bergung.vault.layout import CHECKPOINTS, slot_key, slot_of
+from bergung.vault.layout import CHECKPOINTS, LOG, slot_key, slot_of
 
 KINDS = frozenset(
     {
@@ -99,7 +99,7 @@ class _Reading:
         self.void: list[int] = []
         self.position = 0
         self._slots = _by_slot(store.list_versions(log))
-        self._checkpoints = {} if log != checkpoints.LOG else checkpoints.find(store, CHECKPOINTS)
+        self._checkpoints = {} if log != LOG else checkpoints.find(store, CHECKPOINTS)
 
     def advance(self) -> bool:
         if self.position not in self._slots:

@@ -32,13 +32,8 @@ HELD, DAMAGED, MISSING, LEFT = "held", "damaged", "missing", "left"
 
 
 def write_receipts(store: Store, folder: str, of: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Store the receipts of the metadata file with digest `of`; return their own digest."""
-    return write_table(store, folder, of, table_of(RECEIPT, rows))
-
-
-def write_table(store: Store, folder: str, of: str, rows: pa.Table) -> str:
-    """The same for rows that are Arrow already."""
-    data = to_bytes(rows.sort_by("path"), {"bergung.format": "1", "bergung.of": of})
+    """Store the receipts of the metadata file with digest `of`; return their own digest. Making them durable is the caller's."""
+    data = to_bytes(table_of(RECEIPT, rows).sort_by("path"), {"bergung.format": "1", "bergung.of": of})
     digest = digest_of(data)
     key = folder + receipts_key(of, digest)
     try:
@@ -46,7 +41,6 @@ def write_table(store: Store, folder: str, of: str, rows: pa.Table) -> str:
     except ObjectExists:
         # The key holds 64 bits of the digest only, and somebody may have planted junk there.
         read_verified(store, key, digest)
-    store.make_durable([key])
     return digest
 
 

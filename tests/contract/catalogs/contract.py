@@ -98,11 +98,12 @@ class CatalogContract:
             engine.create_table(table)
         assert catalog.tables() == sorted([orders, *odd])
         assert [catalog.locate(table).metadata_location for table in odd] == [engine.pointer(table) for table in odd]
+        location = engine.pointer(orders)
         for name in ODD:
             catalog.create_namespace(Namespace((name,), {}))
             copy = TableName(engine.name, (name,), name)
-            catalog.register(copy, engine.pointer(orders))
-            assert engine.pointer(copy) == catalog.locate(copy).metadata_location == engine.pointer(orders)
+            catalog.register(copy, location)
+            assert engine.pointer(copy) == catalog.locate(copy).metadata_location == location
         assert {each.levels for each in catalog.namespaces()} == {("sales",), *((name,) for name in ODD)}
 
     def test_namespaces_of_three_levels_and_their_parents(self, catalog: Catalog, engine: Engine) -> None:
@@ -112,6 +113,9 @@ class CatalogContract:
         assert [each.levels for each in catalog.namespaces()] == [("a",), ("a", "b"), ("a", "b", "c")]
         assert catalog.tables() == [deep]
         assert catalog.locate(deep).metadata_location == engine.pointer(deep)
+        # A parent is there by what is below it.
+        catalog.register(TableName(engine.name, ("a", "b"), "copy"), engine.pointer(deep))
+        assert engine.tables(("a", "b")) == {"copy"}
 
     def test_properties_of_namespaces_go_both_ways(self, catalog: Catalog, engine: Engine) -> None:
         engine.create_namespace(("theirs",), {"note": "grün, 100%"})

@@ -16,6 +16,7 @@ from bergung.catalogs.base import Catalog, Namespace
 from bergung.catalogs.sql import SqlCatalog
 from bergung.catalogs.sqlite import Database
 from bergung.clock import SystemClock
+from bergung.model.names import TableName
 
 
 class LateEngine(PyIcebergEngine):
@@ -53,6 +54,12 @@ class TestSqliteEmptyFile(CatalogContract):
         theirs = PyIcebergEngine(tmp_path / "theirs.db", tmp_path / "warehouse")
         theirs.create_namespace(("sales",), {})
         assert _everything(file) == _everything(tmp_path / "theirs.db")
+
+    def test_the_first_row_has_its_type(self, catalog: Catalog, file: Path) -> None:
+        catalog.register(TableName("lake", (), "first"), "file:///x/v1.metadata.json")
+        with sqlite3.connect(file) as connection:
+            rows = connection.execute("SELECT * FROM iceberg_tables").fetchall()
+        assert rows == [("lake", "", "first", "file:///x/v1.metadata.json", None, "TABLE")]
 
     def test_two_processes_make_the_tables_at_once(self, file: Path, reopen: Callable[[], Catalog]) -> None:
         with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.catalogs.contract import CatalogContract
 from tests.contract.catalogs.pyiceberg_engine import PyIcebergEngine
 
-from bergung.catalogs.base import Catalog
+from bergung.catalogs.base import Catalog, Namespace
 from bergung.catalogs.sql import SqlCatalog
 from bergung.catalogs.sqlite import Database
 from bergung.clock import SystemClock
@@ -75,3 +75,24 @@ class TestSqliteOfPyIceberg(CatalogContract):
         with pytest.raises(UnknownTable, match="nothing of a catalog named Lake") as told:
             other.locate(TableName("Lake", ("sales",), "orders"))
         assert "entries of lake" in told.value.hint
+
+    def test_a_namespace_can_be_there_by_its_tables_alone(
+        self, catalog: Catalog, file: Path, orders: TableName
+    ) -> None:
+        """Java asks for no namespace when it makes a table."""
+        with sqlite3.connect(file) as connection:
+            connection.execute("DELETE FROM iceberg_namespace_properties")
+        assert catalog.namespaces() == [Namespace(("sales",), {})]
+        catalog.create_namespace(Namespace(("sales",), {"k": "v"}))
+        assert catalog.namespaces() == [Namespace(("sales",), {})]
+        copy = TableName("lake", ("sales",), "copy")
+        catalog.register(copy, catalog.locate(orders).metadata_location)
+        assert catalog.tables() == [copy, orders]
+
+    def test_a_table_of_the_two_that_is_missing_is_made(self, catalog: Catalog, file: Path, orders: TableName) -> None:
+        with sqlite3.connect(file) as connection:
+            connection.execute("DROP TABLE iceberg_namespace_properties")
+        assert catalog.namespaces() == [Namespace(("sales",), {})]
+        catalog.create_namespace(Namespace(("ours",), {}))
+        assert catalog.namespaces() == [Namespace(("ours",), {}), Namespace(("sales",), {})]
+        assert catalog.tables() == [orders]

@@ -43,9 +43,7 @@ def test_a_catalog_of_the_environment(tmp_path: Path, monkeypatch: pytest.Monkey
     assert open_catalog("my-lake").tables() == []
 
 
-def test_pyiceberg_home_comes_first_and_this_folder_last(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pyiceberg_home_comes_first_and_this_folder_last(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare(Path(), "catalog:\n  here:\n    type: sql\n")
     assert catalog_names() == ["here"]
     declare(home, "catalog:\n  home:\n    type: sql\n")

@@ -110,6 +110,9 @@ def test_a_missing_file_is_told_and_not_made(tmp_path: Path) -> None:
                 action(Database(path))
             assert str(path) in told.value.message
             assert told.value.hint.endswith(f"touch {path}")
+    with pytest.raises(UsageError) as told:
+        ask(Database(tmp_path / "my lake.db"))
+    assert told.value.hint.endswith(f"touch '{tmp_path}/my lake.db'")
     assert [each.name for each in tmp_path.iterdir()] == ["a.db"]
 
 

@@ -1,4 +1,4 @@
-"""From the chosen tables of a point to stored task lists of every file that they reach."""
+"""From tables of points to stored task lists of every file that they reach."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,16 +15,15 @@ from bergung.iceberg.columns import rows_of, table_of
 from bergung.iceberg.metadata import TableMetadata
 from bergung.model.files import FileKind
 from bergung.model.record import TableEntry
-from bergung.plan.waves import Slice
+from bergung.plan.waves import PARTS_PER_WORKER, Slice
 from bergung.vault.receipts import MISSING
 
 BY_FILE = ("table", "path")
-PARTS = 32
 
 
 @dataclass(frozen=True)
 class Root:
-    """A table of a point: its number in the job, its entry, its metadata."""
+    """A table version of a point: the number of its table in the job, its entry, its metadata."""
 
     number: int
     entry: TableEntry
@@ -45,13 +44,20 @@ class Walk:
 def walk(effects: Effects, job: Job, roots: list[Root]) -> Walk:
     """Root, manifest lists, manifests, files: each level is read once, however many snapshots share it."""
     found = Walk()
-    top = [row for root in roots for row in _children(job, root)]
-    manifests = _level(effects, job, [row for row in top if row["kind"] == FileKind.MANIFEST_LIST])
+    top = list({_key(row): row for root in roots for row in _children(job, root)}.values())
+    manifests = _level(
+        effects, job, [row for row in top if row["kind"] == FileKind.MANIFEST_LIST and row["error"] is None]
+    )
     rows = [row for row in (*top, *manifests) if row["error"] is None]
     found.unreadable = [row for row in (*top, *manifests) if row["error"] is not None]
     for row in _plan(effects, job, rows):
         _sort(found, row)
     return found
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    """Points share what they share: the same file with the same receipts is one."""
+    return tuple(row[name] for name in ("table", "path", "digest", "receipts", "error"))
 
 
 def _children(job: Job, root: Root) -> Iterator[Row]:
@@ -72,14 +78,14 @@ def ranks_of(metadata: TableMetadata) -> Mapping[str, int]:
 def _level(effects: Effects, job: Job, lists: list[Row]) -> list[Row]:
     steps = (
         Map(partial(open_lists, job), LISTED),
-        Shuffle(BY_FILE, _parts(lists)),
+        Shuffle(BY_FILE, _parts(effects, lists)),
         Map(unique, LISTED),
     )
     return rows_of(effects.run(table_of(LISTED, lists), *steps)) if lists else []
 
 
 def _plan(effects: Effects, job: Job, rows: list[Row]) -> list[Row]:
-    parts = _parts(rows)
+    parts = _parts(effects, rows)
     steps = (
         Shuffle(BY_FILE, parts),
         Map(partial(reach, job), LISTED),
@@ -89,8 +95,8 @@ def _plan(effects: Effects, job: Job, rows: list[Row]) -> list[Row]:
     return rows_of(effects.run(table_of(LISTED, rows), *steps)) if rows else []
 
 
-def _parts(rows: list[Row]) -> int:
-    return 1 if len(rows) < 8 else min(len(rows), PARTS)
+def _parts(effects: Effects, rows: list[Row]) -> int:
+    return 1 if len(rows) < 8 else min(len(rows), effects.engine().parallelism * PARTS_PER_WORKER)
 
 
 def _sort(found: Walk, row: Row) -> None:

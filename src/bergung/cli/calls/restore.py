@@ -1,0 +1,137 @@
+"""A restore: its plan, and what came of it."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bergung.cli import words
+from bergung.cli.calls import counts
+from bergung.cli.calls.finding import find_point
+from bergung.cli.door import Door
+from bergung.cli.options import PLAIN_CONFIRM
+from bergung.cli.tables import of_tables, open_any, record_name, shown
+from bergung.cli.telling import Grid, Part, Result, error_facts
+from bergung.cli.work import at_work, open_vault
+from bergung.errors import BergungError, DamageFound, PartialResult, UsageError
+from bergung.plan.restore import RestorePlan, TablePlan
+from bergung.restore.giving_back import Restored
+from bergung.restore.request import RestoreRequest
+from bergung.restore.run import RestoreResult, run_restore
+
+
+def restore(door: Door, tables: tuple[str, ...], given: Mapping[str, Any]) -> Result:
+    """Carry out a plan, or show it."""
+    request = _request(tables, given)
+    vault = open_vault(door)
+    request = replace(request, point=find_point(vault, given["point"], request.words).id)
+    with at_work(door, ahead="look") as effects:
+        result = run_restore(effects, vault, request, open_any)
+    if result.restored is None:
+        return _planned(result, request, door)
+    return _done(result, result.restored)
+
+
+def _request(tables: tuple[str, ...], given: Mapping[str, Any]) -> RestoreRequest:
+    if bool(tables) == given["everything"]:
+        fact = "tables are named, and --all too" if tables else "no table is named"
+        raise UsageError(fact, "name tables: bergung restore CATALOG.NAMESPACE.TABLE; or every table of the point: --all")
+    confirmed = given["confirm"]
+    return RestoreRequest(
+        point="",
+        words=tuple(record_name(word) for word in tables),
+        allow_prefixes=given["allow_prefixes"],
+        trust_size=given["trust"] == "size",
+        over=confirmed is not None,
+        confirmed_plan=None if confirmed in (None, PLAIN_CONFIRM) else confirmed,
+        dry_run=given["dry_run"],
+    )
+
+
+def _planned(result: RestoreResult, request: RestoreRequest, door: Door) -> Result:
+    parts = list(_plan_parts(result.plan))
+    said = result.plan.needs_word()
+    parts += [f"needs your word: {sentence}" for sentence in said]
+    confirm = f" --confirm={result.token}" if said else ""
+    parts.append(f"plan {result.token}; to do it: {_again(request, door)}{confirm}")
+    return Result("planned", {**_facts(result), "needs_confirm": said}, parts)
+
+
+def _again(request: RestoreRequest, door: Door) -> str:
+    """The same command without --dry-run."""
+    tables = [shlex.quote(shown(word)) for word in request.words] or ["--all"]
+    more = [f"--allow-prefix {shlex.quote(prefix)}" for prefix in request.allow_prefixes]
+    trust = ["--trust size"] if request.trust_size else []
+    return " ".join(["bergung restore", *tables, f"--point {request.point}", *more, *trust]) + door.vault_words()
+
+
+def _done(result: RestoreResult, restored: Restored) -> Result:
+    facts = {
+        **_facts(result),
+        "done": list(restored.done),
+        "damaged": list(restored.damaged),
+        "failed": [{"table": name, **error_facts(error)} for name, error in sorted(restored.failed.items())],
+        "written": {"files": restored.totals.moved_files, "bytes": restored.totals.moved_bytes},
+    }
+    errors = tuple(_errors(result, restored))
+    status = "complete" if not errors else "damaged" if any(isinstance(each, DamageFound) for each in errors) else "partial"
+    parts = [*_plan_parts(result.plan), *_done_parts(restored)]
+    causes = of_tables(sorted(restored.failed.items()))
+    return Result(status, facts, parts, errors, causes)
+
+
+def _facts(result: RestoreResult) -> dict[str, Any]:
+    return {
+        "run": result.run,
+        "point": result.plan.point,
+        "plan": result.token,
+        "bytes": result.plan.bytes,
+        "tables": [_table_facts(table) for table in result.plan.tables],
+        "files": list(result.plan.named),
+    }
+
+
+def _table_facts(table: TablePlan) -> dict[str, Any]:
+    names = ("absent", "intact", "different", "not_captured", "lost")
+    return {
+        "table": table.table,
+        "metadata_location": table.metadata_location,
+        **{name: counts.facts(getattr(table, name)) for name in names},
+        "superseded": table.superseded,
+        "catalog": table.action.value,
+        "current": table.current,
+    }
+
+
+def _plan_parts(plan: RestorePlan) -> Iterator[Part]:
+    yield f"from point {plan.point}"
+    head = ("table", "to bring", "intact there", "different there", "lost", "catalog")
+    yield Grid(head, [_row(table) for table in plan.tables])
+    if plan.named:
+        yield "different, or lost:"
+        yield from counts.named_files(plan.named, sum(table.different.files + table.lost.files for table in plan.tables))
+
+
+def _row(table: TablePlan) -> tuple[str, ...]:
+    told = (counts.told(each) for each in (table.absent, table.intact, table.different, table.lost))
+    return (shown(table.table), *told, table.action.value)
+
+
+def _done_parts(restored: Restored) -> Iterator[Part]:
+    totals = restored.totals
+    if restored.done:
+        done = words.many(len(restored.done), "table")
+        yield f"restored {done}: {words.many(totals.moved_files, 'file')}, {words.size(totals.moved_bytes)} written"
+    for name in restored.damaged:
+        yield f"{shown(name)} is back as far as the point holds it"
+
+
+def _errors(result: RestoreResult, restored: Restored) -> Iterator[BergungError]:
+    if restored.damaged:
+        names = ", ".join(map(shown, restored.damaged))
+        fact = f"the point has lost files of {words.many(len(restored.damaged), 'table')}: {names}"
+        yield DamageFound(fact, f"see which: bergung show {result.plan.point}; or restore an older point: bergung points")
+    if restored.failed:
+        names = ", ".join(map(shown, sorted(restored.failed)))
+        fact = f"{len(restored.failed)} of {words.many(len(result.plan.tables), 'table')} not restored: {names}"
+        yield PartialResult(fact, "mend that and run the same command again: it goes on where it stopped")

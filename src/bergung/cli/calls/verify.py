@@ -1,0 +1,85 @@
+"""Is it all there, and is it what it was."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bergung.cli import words
+from bergung.cli.calls import counts
+from bergung.cli.door import Door
+from bergung.cli.tables import shown
+from bergung.cli.telling import Part, Result
+from bergung.cli.work import at_work, open_vault
+from bergung.errors import DamageFound, UsageError
+from bergung.upkeep.damage import Damage
+from bergung.upkeep.verify import VerifyRequest, VerifyResult, run_verify
+
+NAMED = 100
+"""So many damaged files are in the JSON result; all are counted."""
+
+
+def verify(door: Door, point: str | None, given: Mapping[str, Any]) -> Result:
+    """Read, compare, and name what is damaged."""
+    if given["data"] and given["budget"]:
+        raise UsageError("--data and --budget both say how much is read", "give one of them")
+    request = VerifyRequest(
+        point=point,
+        share=words.to_share(given["data"] or "all"),
+        budget_bytes=words.to_bytes(given["budget"]) if given["budget"] else None,
+        expect_head=given["expect_head"],
+    )
+    vault = open_vault(door)
+    with at_work(door, ahead="data") as effects:
+        result = run_verify(effects, vault, request)
+    errors = (_damage(result),) if result.damages else ()
+    return Result("damaged" if errors else "complete", _facts(result), list(_parts(result)), errors)
+
+
+def _facts(result: VerifyResult) -> dict[str, Any]:
+    return {
+        "run": result.run,
+        "points": result.points,
+        "checked": counts.facts(result.checked),
+        "read": counts.facts(result.read),
+        "damaged_count": result.damaged_count,
+        "damages": [_damage_facts(damage) for damage in result.damages[:NAMED]],
+        "void_slots": list(result.void_slots),
+        "head": result.head,
+    }
+
+
+def _damage_facts(damage: Damage) -> dict[str, Any]:
+    return {
+        "file": damage.file,
+        "problem": damage.problem,
+        "tables": list(damage.tables),
+        "points": list(damage.points),
+        "snapshots": list(damage.snapshots),
+    }
+
+
+def _parts(result: VerifyResult) -> Iterator[Part]:
+    yield f"{words.many(result.points, 'point')}: {counts.told(result.checked)} are there, {counts.told(result.read)} read"
+    for damage in result.damages[: counts.SHOWN_FILES]:
+        yield f"{damage.file}: {damage.problem}"
+        yield f"  harms {_harmed(damage)}"
+    if result.damaged_count > min(len(result.damages), counts.SHOWN_FILES):
+        yield f"… and {words.number(result.damaged_count - counts.SHOWN_FILES)} more"
+    if result.void_slots:
+        yield f"void slots in the log, passed over: {', '.join(map(str, result.void_slots))}"
+    yield f"head {result.head}"
+
+
+def _harmed(damage: Damage) -> str:
+    tables = ", ".join(map(shown, damage.tables)) or "every table"
+    in_points = f" in {words.many(len(damage.points), 'point')}" if damage.points else ""
+    snapshots = f", snapshots {', '.join(map(str, damage.snapshots))}" if damage.snapshots else ""
+    return f"{tables}{in_points}{snapshots}"
+
+
+def _damage(result: VerifyResult) -> DamageFound:
+    tables = sorted({shown(table) for damage in result.damages for table in damage.tables})
+    names = f" of {', '.join(tables)}" if tables else ""
+    return DamageFound(
+        f"{words.many(result.damaged_count, 'file')}{names} damaged or gone",
+        "back up again: what the tables still have is stored anew; keep the points that are whole",
+    )

@@ -1,0 +1,41 @@
+"""What the options of a call say, and the settings that stand behind them."""
+
+import os
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bergung.cli.settings import Settings, address, load_settings
+from bergung.errors import UsageError
+
+
+@dataclass
+class Door:
+    """One call of the command line."""
+
+    as_json: bool = False
+    vault: str | None = None
+    engine: str | None = None
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Read when first asked for: `--help` needs none."""
+        return load_settings(os.environ, Path.cwd())
+
+    def vault_address(self) -> str:
+        """The vault that is meant; UsageError when none is named anywhere."""
+        if self.vault is not None:
+            return address(self.vault, Path.cwd())
+        named = self.settings.text("vault")
+        if not named:
+            raise UsageError("no vault is named", 'add --vault FOLDER, set BERGUNG_VAULT, or write vault = "…" into bergung.toml')
+        return named
+
+    def vault_words(self) -> str:
+        """What a further command must say to mean the same vault."""
+        return "" if self.vault is None else f" --vault {shlex.quote(self.vault)}"
+
+    def engine_kind(self) -> str:
+        """The engine that is meant."""
+        return self.engine or self.settings.text("engine")

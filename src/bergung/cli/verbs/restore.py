@@ -1,0 +1,31 @@
+"""bergung restore."""
+
+from typing import Any
+
+import click
+
+from bergung.cli import options
+from bergung.cli.door import Door
+from bergung.cli.telling import Result
+
+
+@click.command(cls=options.ConfirmCommand)
+@click.argument("tables", nargs=-1, metavar="[TABLE]...")
+@click.option("--point", metavar="ID", help="The point to restore from, or latest [else the newest that holds the tables].")
+@click.option("--all", "everything", is_flag=True, help="Every table of the point.")
+@click.option("--trust", type=click.Choice(["size"]), help="Take a file of the right size for intact, without reading it.")
+@options.allow_prefix
+@options.engine
+@options.dry_run
+@options.confirm
+@options.vault
+@options.as_json
+@options.pass_door
+def command(door: Door, /, tables: tuple[str, ...], **given: Any) -> Result:
+    """Bring tables back to where they were, and enter them in their catalog.
+
+    Files that lie there intact are left as they are. What is there and is different is changed with --confirm only.
+    """
+    from bergung.cli.calls.restore import restore
+
+    return restore(door, tables, given)

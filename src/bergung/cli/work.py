@@ -1,0 +1,36 @@
+"""Vault and effects for a verb; importing this costs what the verbs cost, so commands import it when they are called."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bergung.carry.effects import Effects
+from bergung.cli.door import Door
+from bergung.cli.engines import SPARK, Engines
+from bergung.cli.stopping import stopping
+from bergung.cli.watching import watching
+from bergung.stores.open import open_store
+from bergung.vault.vault import Vault
+from bergung.vault.vault import open_vault as open_vault_at
+
+
+def open_vault(door: Door) -> Vault:
+    """The vault that the call means."""
+    return open_vault_at(door.vault_address(), open_store)
+
+
+@contextmanager
+def at_work(door: Door, ahead: str | None = None) -> Iterator[Effects]:
+    """Effects that are watched and can be stopped; Spark, when it is wanted, is opened ahead at the step of that name."""
+    settings, kind = door.settings, door.engine_kind()
+    engines = Engines(kind, settings.text("spark.master"), settings.text("spark.remote"), settings.spark_confs())
+
+    def begun(step: str) -> None:
+        if step == ahead and kind == SPARK:
+            engines.open_ahead()
+
+    with watching(door.as_json) as watch, stopping(watch.stop, engines.interrupt):
+        watch.on_step = begun
+        try:
+            yield Effects(engine=engines, watch=watch)
+        finally:
+            engines.close()
