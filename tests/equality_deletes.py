@@ -40,7 +40,7 @@ def _compaction_that_began_before(spark: Any, table: str, keys: pa.Table) -> Non
     """The rewritten file keeps the sequence number at which its writer began, so that the delete applies to it."""
     own = java_table(spark, table)
     began = own.currentSnapshot().sequenceNumber()
-    old = [task.file() for task in own.newScan().planFiles() if task.deletes().isEmpty()]
+    old = list(own.currentSnapshot().addedDataFiles(own.io()))
     rows = pa.concat_tables([pq.read_table(plain_path(file.location())) for file in old])
     delete_where_equal(spark, table, keys)
     path, size = _written(own, "compacted", rows.cast(pa.schema([ID, WORD])))

@@ -48,6 +48,11 @@ class TableFile:
     def has_lineage(self) -> bool:
         return bool(self.metadata["format-version"] >= 3)
 
+    def has_equality_deletes(self, snapshot_id: int) -> bool:
+        """Then PyIceberg (0.12) refuses to read it."""
+        summary = next(each["summary"] for each in self.metadata["snapshots"] if each["snapshot-id"] == snapshot_id)
+        return int(summary.get("total-equality-deletes", 0)) > 0
+
     def current_at(self, moment: int) -> int:
         """The snapshot that was current at this millisecond."""
         log = [each for each in self.metadata["snapshot-log"] if each["timestamp-ms"] <= moment]

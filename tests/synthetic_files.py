@@ -136,9 +136,7 @@ class TableFiles:
     def _avro(self, schema: Json, rows: Sequence[Json], properties: dict[str, str]) -> bytes:
         target = io.BytesIO()
         marker = uuid.UUID(int=self._count).bytes
-        fastavro.writer(
-            target, schema, rows, codec=self.shape.codec, metadata=properties, sync_interval=64_000, sync_marker=marker
-        )
+        fastavro.writer(target, schema, rows, codec=self.shape.codec, metadata=properties, sync_interval=64_000, sync_marker=marker)
         return target.getvalue()
 
 

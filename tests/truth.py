@@ -12,6 +12,7 @@ from bergung.carry.fingerprint import Fingerprint
 
 Readings = Mapping[str, Fingerprint]
 """Reader → what it read."""
+Reads = dict[str, Callable[[], Fingerprint]]
 
 
 @dataclass(frozen=True)
@@ -66,36 +67,34 @@ def readers_agree(truth: Truth) -> None:
             assert len(set(prints.values())) == 1, f"{kind} {key}: {prints}"
 
 
-def _by_id(file: TableFile, snapshot_id: int, spark: Any, table: str) -> dict[str, Callable[[], Fingerprint]]:
+def _by_id(file: TableFile, snapshot_id: int, spark: Any, table: str) -> Reads:
     fields = file.fields(snapshot_id)
-    found = {
-        "pyiceberg": lambda: print_of(readers.rows_by_pyiceberg(file.location, snapshot_id), fields),
-        "duckdb": lambda: print_of(readers.rows_by_duckdb(file.location, snapshot_id), fields),
-    }
-    if spark is None:
-        return found
-    found["spark"] = lambda: print_of(readers.rows_by_spark(spark, table, snapshot_id), fields)
-    if file.has_lineage:
-        found["spark lineage"] = lambda: print_of(_with_lineage(spark, table, snapshot_id), (*fields, *readers.LINEAGE))
-    return found
-
-
-def _by_time(file: TableFile, moment: int, spark: Any, table: str) -> dict[str, Callable[[], Fingerprint]]:
-    fields = file.fields(file.current_at(moment))
-    found = {
-        "pyiceberg": lambda: print_of(readers.rows_by_pyiceberg_at(file.location, moment), fields),
-        "duckdb": lambda: print_of(readers.rows_by_duckdb_at(file.location, moment), fields),
-    }
+    reads: Reads = {"duckdb": lambda: print_of(readers.rows_by_duckdb(file.location, snapshot_id), fields)}
+    if not file.has_equality_deletes(snapshot_id):
+        reads["pyiceberg"] = lambda: print_of(readers.rows_by_pyiceberg(file.location, snapshot_id), fields)
     if spark is not None:
-        found["spark"] = lambda: print_of(readers.rows_by_spark_at(spark, table, moment), fields)
-    return found
+        reads["spark"] = lambda: print_of(readers.rows_by_spark(spark, table, snapshot_id), fields)
+    if spark is not None and file.has_lineage:
+        reads["spark lineage"] = lambda: print_of(_with_lineage(spark, table, snapshot_id), (*fields, *readers.LINEAGE))
+    return reads
+
+
+def _by_time(file: TableFile, moment: int, spark: Any, table: str) -> Reads:
+    current = file.current_at(moment)
+    fields = file.fields(current)
+    reads: Reads = {"duckdb": lambda: print_of(readers.rows_by_duckdb_at(file.location, moment), fields)}
+    if not file.has_equality_deletes(current):
+        reads["pyiceberg"] = lambda: print_of(readers.rows_by_pyiceberg_at(file.location, moment), fields)
+    if spark is not None:
+        reads["spark"] = lambda: print_of(readers.rows_by_spark_at(spark, table, moment), fields)
+    return reads
 
 
 def _with_lineage(spark: Any, table: str, snapshot_id: int) -> pa.Table:
     return readers.rows_by_spark(spark, table, snapshot_id, [field.name for field in readers.LINEAGE])
 
 
-def _readings(reads: Mapping[str, Callable[[], Fingerprint]]) -> Readings:
+def _readings(reads: Reads) -> Readings:
     return {reader: read() for reader, read in reads.items()}
 
 

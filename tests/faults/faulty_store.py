@@ -24,7 +24,8 @@ from bergung.stores.open import open_store
 
 FOREVER = 1 << 62
 EFFECT, ANY = "effect", "any"
-EFFECTS = ("put_if_absent", "copy", "delete", "make_durable")
+CATALOG_EFFECTS = ("register", "replace", "create_namespace")
+EFFECTS = ("put_if_absent", "copy", "delete", "make_durable", *CATALOG_EFFECTS)
 OPERATIONS = (*EFFECTS, "head", "read", "blocks", "list", "list_versions")
 STREAMS = ("put_if_absent", "blocks")
 
@@ -85,21 +86,15 @@ class FaultPlan:
         """The calls that change a store, in their order, with those that were made to fail."""
         return [call for call in self.calls if call.operation in EFFECTS]
 
-    def before(
-        self, operation: str, nth: int = 1, *, error: MakeError = broken, times: int = 1, prefix: str = ""
-    ) -> Fault:
+    def before(self, operation: str, nth: int = 1, *, error: MakeError = broken, times: int = 1, prefix: str = "") -> Fault:
         """The call is not carried out."""
         return self._add(Fault(operation, "before", nth, error, times, prefix))
 
-    def after(
-        self, operation: str, nth: int = 1, *, error: MakeError = broken, times: int = 1, prefix: str = ""
-    ) -> Fault:
+    def after(self, operation: str, nth: int = 1, *, error: MakeError = broken, times: int = 1, prefix: str = "") -> Fault:
         """The call is carried out and its answer is lost."""
         return self._add(Fault(operation, "after", nth, error, times, prefix))
 
-    def torn(
-        self, operation: str, nth: int = 1, *, after_bytes: int = 0, error: MakeError = broken, prefix: str = ""
-    ) -> Fault:
+    def torn(self, operation: str, nth: int = 1, *, after_bytes: int = 0, error: MakeError = broken, prefix: str = "") -> Fault:
         """The blocks written or read break off after so many bytes; an object that is no longer is not torn."""
         if operation not in STREAMS:
             raise ValueError(f"only {STREAMS} have blocks to tear, not {operation!r}")

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.contract.stores.contract import StoreContract
+from tests.faults.counting_store import CountingStore, Counts, counting_open
+from tests.faults.faulty_store import CATALOG_EFFECTS, EFFECTS, FOREVER, Crash, FaultPlan, FaultyStore, faulty_open
 
 from bergung.errors import MissingObject, ObjectExists, StoreError
 from bergung.stores.base import Store
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import MemoryStore
-from tests.contract.stores.contract import StoreContract
-from tests.faults.counting_store import Counts, CountingStore, counting_open
-from tests.faults.faulty_store import EFFECTS, FOREVER, Crash, FaultPlan, FaultyStore, faulty_open
 
 
 class TestBothAroundFilesAreStores(StoreContract):
@@ -121,7 +121,7 @@ def test_no_handler_of_errors_swallows_a_crash(memory: MemoryStore) -> None:
     with pytest.raises(Crash):
         try:
             opened(memory, plan).head("key")
-        except Exception:
+        except Exception:  # noqa: BLE001
             pytest.fail("swallowed")
 
 
@@ -147,7 +147,7 @@ def test_effects_are_counted_over_all_operations_and_stores(memory: MemoryStore,
         "delete",
         "delete",
     ]
-    assert set(EFFECTS) == {call.operation for call in dry.effects}
+    assert {call.operation for call in dry.effects} == set(EFFECTS) - set(CATALOG_EFFECTS)
     for nth in range(1, len(dry.effects) + 1):
         plan = FaultPlan()
         plan.before("effect", nth=nth, error=Crash)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Lake
+from equality_deletes import make_table_with_equality_deletes
 from life_after import life_after
 from maintenance import java_table
 from readers import plain_path
@@ -17,6 +18,15 @@ def test_a_table_lives_on(lake: Lake, table: str) -> None:
     truth = lake.truth(table)
     readers_agree(truth)
     life_after(lake.spark, lake.name, table, truth)
+
+
+def test_a_table_with_equality_deletes_lives_on(empty_lake: Lake) -> None:
+    empty_lake.sql(f"CREATE NAMESPACE {empty_lake.name}.db")
+    make_table_with_equality_deletes(empty_lake.spark, empty_lake.full("db.words"))
+    truth = empty_lake.truth("db.words")
+    readers_agree(truth)
+    assert [readings["spark"].row_count for readings in truth.snapshots.values()] == [100, 98, 100, 99, 99, 98]
+    life_after(empty_lake.spark, empty_lake.name, "db.words", truth)
 
 
 def test_a_file_that_differs_is_noticed_at_once(lake: Lake) -> None:

@@ -33,7 +33,7 @@ def newest(names: Iterable[str], hinted: int | None) -> list[str]:
 
 def _by_number(form: re.Pattern[str], names: list[str]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
-    for name in sorted(names):
+    for name in names:
         match = form.fullmatch(name)
         if match:
             found.setdefault(int(match[1]), []).append(name)

@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from bergung.errors import BergungError, Busy, CorruptFile, NotAllowed, UsageError
 
 _URI = re.compile(r"sqlite(?:\+\w+)?://(?P<host>[^/?]*)(?:/(?P<database>[^?]*))?(?:\?(?P<query>.*))?", re.DOTALL)
-_DRIVER_OPTIONS = {"uri", "timeout", "isolation_level", "detect_types", "check_same_thread", "cached_statements"}
 _FORMS = "write sqlite:////absolute/path.db or sqlite:///relative/path.db"
 
 
@@ -68,7 +67,8 @@ def database(uri: str) -> Database:
     options: dict[str, str] = {}
     if query.get("uri", "").lower() in ("true", "1", "yes", "on", "y", "t"):
         name, inner = _file_uri(name)
-        options = inner | {key: value for key, value in query.items() if key not in _DRIVER_OPTIONS}
+        # Some are meant for Python's driver; SQLite passes over what it does not know.
+        options = inner | query
     if name in ("", ":memory:") or options.get("mode") == "memory":
         raise UsageError("a SQLite database in memory holds no catalog that others could share", _FORMS)
     if options.get("mode") == "rwc":

@@ -3,7 +3,6 @@
 import os
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 import click
 
@@ -27,7 +26,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of GROUPS."""
-        return [name for names in GROUPS.values() for name in names if _is_there(name)]
+        return [name for names in GROUPS.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The object `command` of the file of that name."""
@@ -38,19 +37,14 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One list for each group, in one width."""
-        there = self.list_commands(ctx)
         for title, names in GROUPS.items():
-            rows = [(f"{name:<10}", self._short(ctx, name)) for name in names if name in there]
+            rows = [(f"{name:<10}", self._short(ctx, name)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(rows)
 
     def _short(self, ctx: click.Context, name: str) -> str:
         command = self.get_command(ctx, name)
         return command.get_short_help_str(90) if command else ""
-
-
-def _is_there(name: str) -> bool:
-    return name != "demo" or find_spec("bergung.demo.run") is not None
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

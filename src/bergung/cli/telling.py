@@ -105,13 +105,18 @@ def print_parts(parts: Sequence[Part]) -> None:
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
-    if not console.is_terminal:
-        console.width = 10_000
-    for part in parts:
-        console.print(_rich(part, console.is_terminal) if isinstance(part, Grid) else part)
+    if console.is_terminal:
+        for part in parts:
+            console.print(_rich(part, is_terminal=True) if isinstance(part, Grid) else part)
+        return
+    console.width = 10_000
+    with console.capture() as captured:
+        for part in parts:
+            console.print(_rich(part, is_terminal=False) if isinstance(part, Grid) else part)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-def _rich(grid: Grid, is_terminal: bool) -> Any:
+def _rich(grid: Grid, *, is_terminal: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 

@@ -53,4 +53,4 @@ def _local_path(url: str) -> str:
     if path.startswith("//") and not path.startswith("///"):
         hint = f"write three slashes: file:///{path.lstrip('/')}"
         raise UsageError(f"a file address that names a machine: {url}", hint)
-    return "/" + path.lstrip("/")
+    return path

@@ -3,10 +3,11 @@
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 
 import pytest
 
+from bergung.clock import SystemClock
 from bergung.errors import MissingObject, ObjectExists, SourceChanged
 from bergung.stores.base import BLOCK_BYTES, Stat, Store
 from bergung.stores.open import open_store
@@ -45,10 +46,10 @@ class StoreContract:
     # 1 what is written is there
 
     def test_1_1_what_is_put_is_read_back(self, store: Store) -> None:
-        before = datetime.now(UTC) - timedelta(seconds=2)
+        before = SystemClock().now() - timedelta(seconds=2)
         put = store.put_if_absent("a/b/c.bin", [b"one ", b"", b"two"])
         assert (put.key, put.size_bytes) == ("a/b/c.bin", 7)
-        assert before < put.modified_at < datetime.now(UTC) + timedelta(seconds=2)
+        assert before < put.modified_at < SystemClock().now() + timedelta(seconds=2)
         assert store.head("a/b/c.bin") == put
         assert store.read("a/b/c.bin") == b"one two"
         assert b"".join(store.blocks("a/b/c.bin")) == b"one two"
@@ -249,9 +250,7 @@ class StoreContract:
             store.delete("key", version="never there")
         assert store.read("key") == b"x"
 
-    def test_6_4_no_block_is_of_another_version_than_the_first(
-        self, store: Store, change: Callable[[str, bytes], None]
-    ) -> None:
+    def test_6_4_no_block_is_of_another_version_than_the_first(self, store: Store, change: Callable[[str, bytes], None]) -> None:
         store.put_if_absent("growing", [b"a" * 3000])
         taken = []
         try:

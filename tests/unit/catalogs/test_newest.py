@@ -21,6 +21,7 @@ B = "0a1b2c3d-0000-4000-8000-00000000000b"
         ([f"00001-{A.upper()}.metadata.json"], None, [f"00001-{A.upper()}.metadata.json"]),
         ([f"00000-{A}.metadata.json", f"00000-{B}.metadata.json", f"00001-{B}.metadata.json"], None, ["last"]),
         (["v1.metadata.json", "v2.metadata.json"], None, ["v2.metadata.json"]),
+        (["v2.metadata.json.crc", ".v3.metadata.json.crc", "v4.metadata.json.tmp", "v1.metadata.json"], 1, ["last"]),
         (["v9.metadata.json", "v10.gz.metadata.json"], 9, ["v10.gz.metadata.json"]),
         (["v1.metadata.json", "v2.metadata.json.gz", "v3.metadata.json"], 1, ["v3.metadata.json"]),
         (["v8.metadata.json", "v9.metadata.json"], 3, ["v9.metadata.json"]),

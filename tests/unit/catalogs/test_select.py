@@ -95,13 +95,14 @@ def test_excludes_are_taken_away_afterwards() -> None:
     ("word", "hint"),
     [
         ("lake.sales.order", "lake.sales.orders"),
-        ("lake.sale", "lake.sales"),
+        ("lake.sale", "names: lake.sales, "),
         ("lake.Sales.orders", "lake.sales.orders"),
         ("lake.hr.a.b", "lake.hr.`a.b`"),
         ("lake.sales.x*", "lake.sales"),
         ("empty", "has entries of bay, lake"),
         ("empty.sales.orders", "has entries of bay, lake"),
         ("lake.zzz", "lake."),
+        ("lake.zzzzzzzzzzzzzzzzzz", "names: lake.hr, "),
     ],
 )
 def test_a_word_that_matches_nothing_is_told(word: str, hint: str) -> None:

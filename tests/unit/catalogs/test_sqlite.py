@@ -116,6 +116,14 @@ def test_a_missing_file_is_told_and_not_made(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["a.db"]
 
 
+@pytest.mark.parametrize("query", ["uri=true", "mode=rwc&uri=true"])
+def test_a_file_that_goes_away_after_we_looked_is_not_made_again(tmp_path: Path, query: str) -> None:
+    gone = database(f"sqlite:///file:{tmp_path}/lake.db?{query}")
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        gone._connect()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a file"):
         ask(Database(tmp_path))
@@ -172,6 +180,15 @@ def test_a_lock_is_waited_for_then_told(tmp_path: Path) -> None:
         ends.join()
     assert ask(Database(path)) == [1, 2]
     assert Database(path).wait_seconds == 10
+
+
+def test_writers_take_turns_from_their_beginning(tmp_path: Path) -> None:
+    """Else what one has read may be old when it writes."""
+    path = make(tmp_path / "lake.db")
+    with Database(path).writing() as connection:
+        connection.execute("SELECT x FROM t").fetchall()
+        with pytest.raises(Busy), Database(path, wait_seconds=0).writing():
+            pass
 
 
 def test_a_reader_does_not_stop_a_writer_of_a_log(tmp_path: Path) -> None:

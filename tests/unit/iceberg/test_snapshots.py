@@ -9,9 +9,7 @@ from bergung.iceberg.snapshots import Snapshot, SnapshotLogEntry, unbroken
 LINEAR = {"A": None, "B": "A", "C": "B", "D": "C"}
 
 
-def snapshots(
-    parents: Mapping[str, str | None], without: str = "", numbers: Sequence[int] = (1, 2, 3, 4)
-) -> list[Snapshot]:
+def snapshots(parents: Mapping[str, str | None], without: str = "", numbers: Sequence[int] = (1, 2, 3, 4)) -> list[Snapshot]:
     """Named by letters; sequence numbers in the order of the names given."""
     numbered = dict(zip(parents, numbers, strict=False))
     return [

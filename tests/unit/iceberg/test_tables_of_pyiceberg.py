@@ -81,9 +81,7 @@ def test_the_walk_finds_what_pyiceberg_says(catalog: SqlCatalog, name: str, vers
     table = grown(catalog, name, version)
     found = walk(table.metadata_location)
     files = (entry.data_file for _, entry in entries_of(table) if entry.status != ManifestEntryStatus.DELETED)
-    assert of_kind(found, FileKind.DATA) == {
-        file.file_path: (file.file_size_in_bytes, file.record_count) for file in files
-    }
+    assert of_kind(found, FileKind.DATA) == {file.file_path: (file.file_size_in_bytes, file.record_count) for file in files}
     manifests = {manifest.manifest_path: (manifest.manifest_length, None) for manifest, _ in entries_of(table)}
     assert of_kind(found, FileKind.MANIFEST) == manifests
     assert set(of_kind(found, FileKind.MANIFEST_LIST)) == {each.manifest_list for each in table.metadata.snapshots}
@@ -123,9 +121,7 @@ def test_partitions_of_damaged_files_can_be_named(catalog: SqlCatalog, name: str
     paths = of_kind(walk(table.metadata_location), FileKind.MANIFEST)
     entries = [entry["data_file"] for path in paths for entry in read_entries(local(path).read_bytes(), path)]
     found = {file["file_path"]: file["partition"]["part"] for file in entries}
-    assert found == {
-        entry.data_file.file_path: meant(entry.data_file.partition[0], name) for _, entry in entries_of(table)
-    }
+    assert found == {entry.data_file.file_path: meant(entry.data_file.partition[0], name) for _, entry in entries_of(table)}
 
 
 def meant(value: Any, name: str) -> Any:

@@ -5,13 +5,13 @@ import uuid
 from pathlib import Path
 
 import pytest
+from tests.faults.counting_store import CountingStore, Counts
 
 from bergung.errors import DamageFound, Refused
 from bergung.stores.base import Store
 from bergung.stores.digest import Hashing, digest_of, digest_of_blocks, find_version, read_verified
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import MemoryStore
-from tests.faults.counting_store import Counts, CountingStore
 
 EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -58,6 +58,15 @@ def test_other_sizes_are_not_read(memory: MemoryStore) -> None:
     assert counts.bytes("blocks") == 5
     assert find_version(store, "key", digest_of(b"right")) == good.version
     assert find_version(store, "key", digest_of(b"right"), size_bytes=6) is None
+
+
+def test_the_newest_of_several_right_versions_is_found_and_nothing_is_read_twice(memory: MemoryStore) -> None:
+    memory.put_if_absent("key", [b"right"])
+    newer = memory.overwrite("key", b"right")
+    memory.overwrite("key", b"wrong!")
+    counts = Counts()
+    assert find_version(CountingStore(memory, counts), "key", digest_of(b"right")) == newer.version
+    assert counts.bytes("blocks") == len(b"wrong!" + b"right")
 
 
 def test_damage_names_the_key_what_it_should_be_and_what_it_is(memory: MemoryStore) -> None:

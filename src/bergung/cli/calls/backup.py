@@ -1,14 +1,18 @@
 """A backup, and what it came to."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bergung.backup.planning import plan_backup
 from bergung.backup.request import ALL, METADATA, BackupRequest
 from bergung.backup.run import BackupResult, run_backup
+from bergung.carry.effects import Effects, here
 from bergung.catalogs.select import select_tables
 from bergung.catalogs.settings import open_catalog
 from bergung.cli import words
 from bergung.cli.calls import counts
+from bergung.cli.calls.backup_plan import planned
 from bergung.cli.door import Door
 from bergung.cli.tables import of_tables, shown
 from bergung.cli.telling import Grid, Part, Result, error_facts
@@ -24,6 +28,8 @@ def backup(door: Door, given: Mapping[str, Any]) -> Result:
     request = _request(given)
     vault = open_vault(door)
     selected = select_tables(list(request.words), list(request.exclude), open_catalog)
+    if given["dry_run"]:
+        return planned(plan_backup(Effects(engine=here), vault, request, selected), _again(request, door))
     # Spark takes seconds to open: begun at the first changed table, when there will be data to carry.
     with at_work(door, ahead=None if request.captured == METADATA else "survey") as effects:
         started = effects.clock.monotonic()
@@ -46,6 +52,16 @@ def _request(given: Mapping[str, Any]) -> BackupRequest:
         captured=METADATA if given["metadata_only"] else ALL,
         keep_days=words.to_days(given["keep"]) if given["keep"] else None,
     )
+
+
+def _again(request: BackupRequest, door: Door) -> str:
+    """The same command without --dry-run."""
+    said = [shlex.quote(word) for word in request.words]
+    said += [f"--exclude {shlex.quote(word)}" for word in request.exclude]
+    said += [f"--allow-prefix {shlex.quote(prefix)}" for prefix in request.allow_prefixes]
+    said += ["--metadata-only"] if request.captured == METADATA else []
+    said += [f"--keep {request.keep_days}d"] if request.keep_days else []
+    return " ".join(["bergung backup", *said]) + door.vault_words()
 
 
 def _facts(result: BackupResult, door: Door) -> dict[str, Any]:

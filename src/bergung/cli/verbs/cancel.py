@@ -13,7 +13,10 @@ from bergung.cli.telling import Result
 @options.as_json
 @options.pass_door
 def command(door: Door, /, run: str) -> Result:
-    """Ask a run to stop, wherever it runs; it does before its next wave."""
+    """Ask a run to stop, wherever it runs.
+
+    It does before its next wave of files, some twenty seconds later at most.
+    """
     from bergung.cli.calls.runs import cancel
 
     return cancel(door, run)

@@ -15,7 +15,7 @@ KINDS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 @options.as_json
 @options.pass_door
 def command(door: Door, /, shell: str) -> Result:
-    """Print the script that lets a shell complete commands and options.
+    """Print a script that completes commands in a shell.
 
     \b
     eval "$(bergung completion bash)"       in ~/.bashrc

@@ -9,7 +9,11 @@ from bergung.cli.telling import Grid, Result
 
 @click.group(no_args_is_help=True)
 def command() -> None:
-    """Settings: bergung.toml of this folder or one above it, or of ~/.config/bergung; BERGUNG_ variables go before it."""
+    """See the settings.
+
+    They come from the nearest bergung.toml of this folder or one above it, else from ~/.config/bergung/bergung.toml.
+    BERGUNG_VAULT, BERGUNG_ENGINE, BERGUNG_SPARK_MASTER and BERGUNG_SPARK_REMOTE win over the file, options over both.
+    """
 
 
 @command.command()
@@ -17,7 +21,10 @@ def command() -> None:
 @options.as_json
 @options.pass_door
 def show(door: Door, /, origin: bool) -> Result:
-    """Print the settings as they are in force here; what may be a secret is hidden."""
+    """Print the settings that are in force here.
+
+    What may be a secret is hidden.
+    """
     shown = door.settings.shown()
     file = None if door.settings.file is None else str(door.settings.file)
     facts = {"file": file, "settings": {name: {"value": each.value, "origin": each.origin} for name, each in shown.items()}}

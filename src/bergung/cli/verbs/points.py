@@ -13,9 +13,10 @@ from bergung.cli.telling import Result
 @options.as_json
 @options.pass_door
 def command(door: Door, /, table: str | None) -> Result:
-    """List the recovery points of the vault, oldest first; with TABLE those that hold it.
+    """List the recovery points of the vault.
 
-    The span is what a point can answer for: it knows every state that its tables had in that time.
+    The oldest comes first; with TABLE, only those that hold it are listed. The span is what a point can answer for: it
+    knows every state that its tables had in that time.
     """
     from bergung.cli.calls.points import points
 

@@ -14,9 +14,9 @@ from bergung.cli.telling import Result
 @options.as_json
 @options.pass_door
 def command(door: Door, /, point: str, table: str) -> Result:
-    """Show the snapshots of a table in a point: what a restore would bring back.
+    """Show the snapshots of a table in a point.
 
-    POINT is an id, the beginning of one, or latest.
+    They are what a restore would bring back. POINT is an id, the beginning of one, or latest.
     """
     from bergung.cli.calls.preview import preview
 

@@ -22,9 +22,10 @@ from bergung.cli.telling import Result
 @options.as_json
 @options.pass_door
 def command(door: Door, /, tables: tuple[str, ...], **given: Any) -> Result:
-    """Bring tables back to where they were, and enter them in their catalog.
+    """Bring tables back to where they were.
 
-    Files that lie there intact are left as they are. What is there and is different is changed with --confirm only.
+    Each is entered in its catalog again when all its files lie in their places. Files that lie there intact are left as
+    they are; what is there and is different is changed with --confirm only.
     """
     from bergung.cli.calls.restore import restore
 

@@ -19,9 +19,10 @@ from bergung.cli.telling import Result
 @options.as_json
 @options.pass_door
 def command(door: Door, /, point: str | None, **given: Any) -> Result:
-    """Check that everything is there that the points need, and that it is what it was.
+    """Check that all is there that the points need.
 
-    Without POINT all points are looked at. Every file is looked for; SHARE says how many of them are read as well.
+    And that it is what it was. Without POINT all points are looked at. Every file is looked for; SHARE says how many of
+    them are read as well.
     """
     from bergung.cli.calls.verify import verify
 
