@@ -5,10 +5,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from maintenance import java_table
-from readers import plain_path
 
 from bergung.carry.fields import FIELD_ID
+from maintenance import java_table
+from readers import plain_path
 
 ID = pa.field("id", pa.int64(), metadata={FIELD_ID: "1"})
 WORD = pa.field("word", pa.string(), metadata={FIELD_ID: "2"})

@@ -6,10 +6,11 @@ Any table can be given: a living one, a restored one, a grafted one. `truth` is 
 from collections.abc import Iterator
 from typing import Any
 
-import maintenance
 import pytest
-import readers
 from pyiceberg.catalog import Catalog, load_catalog
+
+import maintenance
+import readers
 from truth import Truth, compare_all, truth_again
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyiceberg.table import Table
+
 from readers import plain_path, table_file
 
 FIVE_DAYS = 5 * 24 * 3600

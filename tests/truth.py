@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import readers
-from readers import TableFile, print_of
 
+import readers
 from bergung.carry.fingerprint import Fingerprint
+from readers import TableFile, print_of
 
 Readings = Mapping[str, Fingerprint]
 """Reader → what it read."""

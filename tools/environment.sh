@@ -11,8 +11,8 @@ environment() {
     lock=$(sha256sum <"$here/uv.lock")
     export PYTHONPYCACHEPREFIX=$BERGUNG_CACHE/pycache RUFF_CACHE_DIR=$BERGUNG_CACHE/ruff
     export MYPY_CACHE_DIR=$BERGUNG_CACHE/mypy HYPOTHESIS_STORAGE_DIRECTORY=$BERGUNG_CACHE/hypothesis
-    export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
     is_ready || make_environment
+    export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
 }
 
 is_ready() {
@@ -63,7 +63,7 @@ install_locked() {
     local uv=$1 python=$2 list=$venv/requirements.txt
     export UV_NO_PROGRESS=1 UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-180}
     [ -n "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ] || use_index_of_pip "$python"
-    [ -z "${PIP_FIND_LINKS:-}" ] || export UV_FIND_LINKS=${UV_FIND_LINKS:-${PIP_FIND_LINKS// /,}}
+    [ -n "${UV_FIND_LINKS:-}" ] || use_links_of_pip
     if [ ! -x "$venv/bin/python" ]; then
         rm -rf "$venv"
         "$uv" venv --quiet --no-project --python "$python" "$venv" || return 1
@@ -79,6 +79,16 @@ use_index_of_pip() {
     local index
     index=${PIP_INDEX_URL:-$("$1" -m pip config get global.index-url 2>/dev/null || true)}
     [ -z "$index" ] || export UV_DEFAULT_INDEX=$index
+}
+
+# pip passes over a folder that is not there, uv would stop.
+use_links_of_pip() {
+    local link links=""
+    for link in ${PIP_FIND_LINKS:-}; do
+        case $link in *://*) ;; *) [ -d "$link" ] || continue ;; esac
+        links=$links${links:+,}$link
+    done
+    [ -z "$links" ] || export UV_FIND_LINKS=$links
 }
 
 # What Spark's first start would otherwise wait for: the jars, and the archive of classes.

@@ -8,7 +8,7 @@ import sys
 from bergung.errors import BergungError
 from bergung.spark import java
 
-PACKAGE = "openjdk-17-jre-headless"
+PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless")
 
 
 def main(arguments: list[str]) -> int:
@@ -17,23 +17,37 @@ def main(arguments: list[str]) -> int:
     except BergungError as error:
         if "install" not in arguments:
             return 2
-        if not can_install():
+        if not (can_install() and any(map(installed, PACKAGES))):
             print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
             return 2
-        install()
         print(java.find_home())
     return 0
 
 
 def can_install() -> bool:
-    return shutil.which("apt-get") is not None and os.geteuid() == 0
+    """As root on a system with apt, its lists of packages up to date."""
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        return False
+    return apt("update", "-qq")
 
 
-def install() -> None:
-    print(f"dev: installing {PACKAGE} (once)", file=sys.stderr)
-    quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": sys.stderr, "check": True}
-    subprocess.run(["apt-get", "update", "-qq"], **quiet)
-    subprocess.run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", PACKAGE], **quiet)
+def installed(package: str) -> bool:
+    print(f"dev: installing {package} (once)", file=sys.stderr)
+    if not apt("install", "-qq", "-y", "--no-install-recommends", package):
+        return False
+    try:
+        java.find_home()
+    except BergungError:
+        return False
+    return True
+
+
+def apt(*words: str) -> bool:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(["apt-get", *words], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(f"dev: apt-get {words[0]} failed: {done.stderr.strip()[-300:]}", file=sys.stderr)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """A lake in memory: synthetic tables with a SQLite catalog, and a vault. Quick to set back to how it was.
 
-    lake = Lake(tmp_path)
-    orders = lake.table("orders")
-    orders.append(3)
-    lake.publish(orders)          # commit, upload, and move the catalog's pointer
-    lake.backup()
+lake = Lake(tmp_path)
+orders = lake.table("orders")
+orders.append(3)
+lake.publish(orders)          # commit, upload, and move the catalog's pointer
+lake.backup()
 """
 
 import shutil
@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+
+from tests.synthetic import Shape, SyntheticTable
 
 from bergung.backup.request import BackupRequest
 from bergung.backup.run import BackupResult, run_backup
@@ -33,7 +35,6 @@ from bergung.stores.open import open_store
 from bergung.upkeep.showing import files_of
 from bergung.upkeep.verify import VerifyRequest, VerifyResult, run_verify
 from bergung.vault.vault import Vault, init_vault, open_vault, read_record, read_state
-from tests.synthetic import Shape, SyntheticTable
 
 CATALOG = "lake"
 NAMESPACE = "sales"

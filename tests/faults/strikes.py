@@ -30,7 +30,7 @@ class Strike:
         elif self.way == "error for ever":
             plan.before("effect", self.nth, times=FOREVER)
         else:
-            plan.torn(WRITE, self.nth, after_bytes=10)
+            plan.torn(WRITE, self.nth, after_bytes=3)
         return plan
 
     def __str__(self) -> str:

@@ -79,9 +79,7 @@ def column(ids: "count[int]") -> st.SearchStrategy[Column]:
 
 def lists(ids: "count[int]", inner: st.SearchStrategy[Column]) -> st.SearchStrategy[Column]:
     return inner.map(
-        lambda each: Column(
-            pa.list_(member("element", each.type, next(ids))), st.lists(st.none() | each.values, max_size=4)
-        )
+        lambda each: Column(pa.list_(member("element", each.type, next(ids))), st.lists(st.none() | each.values, max_size=4))
     )
 
 

@@ -4,13 +4,13 @@ import random
 from typing import Any
 
 import pyarrow as pa
-from properties.arrow_tables import Sample, samples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from properties.plain_fingerprint import plain_fingerprint
 
 from bergung.carry.fields import Field, fields_of_arrow
 from bergung.carry.fingerprint import Fingerprint, combine, fingerprint
+from properties.arrow_tables import Sample, samples
+from properties.plain_fingerprint import plain_fingerprint
 
 MANY = settings(max_examples=300, deadline=None)
 

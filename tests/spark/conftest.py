@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import readers
-from maintenance import metadata_location
 from pyspark.sql import SparkSession
-from truth import Truth, truth_of
 
+import readers
 from bergung.demo.lake import commit_more, make_lake
 from bergung.spark.session import SessionSettings, iceberg_catalog_conf, open_session
+from maintenance import metadata_location
+from truth import Truth, truth_of
 
 CONFS = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
@@ -72,6 +72,7 @@ class Lake:
 
 def new_lake(spark: SparkSession, name: str, folder: Path) -> Lake:
     lake = Lake(spark, name, folder)
+    folder.mkdir(parents=True, exist_ok=True)
     for key, value in iceberg_catalog_conf(name, lake.warehouse, lake.sqlite_path).items():
         if key.startswith("spark.sql.catalog."):
             spark.conf.set(key, value)
@@ -111,7 +112,7 @@ def lake(lake_as_made: Lake, _kept: Path) -> Iterator[Lake]:
 @pytest.fixture
 def empty_lake(spark: SparkSession, tmp_path: Path) -> Lake:
     """A fresh catalog with no tables, at its own path, under its own name."""
-    return new_lake(spark, f"lake_{abs(hash(tmp_path)):x}", tmp_path / "lake")
+    return new_lake(spark, f"lake_{tmp_path.name}", tmp_path / "lake")
 
 
 def _copy_database(source: Path, target: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Lake
 from connect_server import connect_server
+
 from truth import compare_all, truth_again
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Lake
+
 from equality_deletes import make_table_with_equality_deletes
 from life_after import life_after
 from maintenance import java_table

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Lake
-from life_after import life_after
 from rescue import rescue
+
+from life_after import life_after
 from truth import Truth, compare_all, truth_again
 
 TABLES = ["shop.visits", "shop.orders", "shop.payments", "shop.places", "shop.products", "shop.customers", "shop.eu.north.stock"]

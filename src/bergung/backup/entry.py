@@ -101,6 +101,4 @@ def _deleted_files(survey: Survey) -> int:
 
 
 def _missing(survey: Survey) -> Missing:
-    return Missing(
-        loss_count(survey), tuple(str(row["path"]) for row in losses(survey) if not row["lost"])[:NAMED_FILES]
-    )
+    return Missing(loss_count(survey), tuple(str(row["path"]) for row in losses(survey) if not row["lost"])[:NAMED_FILES])

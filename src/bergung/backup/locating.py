@@ -58,9 +58,7 @@ def locate_again(effects: Effects, selected: Selected) -> Located:
     return _read(effects, selected, pointer, pointer.metadata_location, LATER)
 
 
-def _located(
-    effects: Effects, selected: Selected, seen: tuple[Pointer | None, Pointer | None], at: datetime
-) -> Located:
+def _located(effects: Effects, selected: Selected, seen: tuple[Pointer | None, Pointer | None], at: datetime) -> Located:
     first, second = seen
     if second is None or first is None:
         return _came_or_went(effects, selected, first or second)

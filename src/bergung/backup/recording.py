@@ -59,14 +59,10 @@ def _namespaces(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:
     """Properties of every namespace that a selected table lies in, and of those above it."""
     catalogs = {each.table.catalog: each.catalog for each in selected}
     wanted = {
-        (each.table.catalog, each.table.namespace[:depth])
-        for each in selected
-        for depth in range(1, len(each.table.namespace) + 1)
+        (each.table.catalog, each.table.namespace[:depth]) for each in selected for depth in range(1, len(each.table.namespace) + 1)
     }
     found = {
-        (name, namespace.levels): namespace.properties
-        for name, catalog in catalogs.items()
-        for namespace in catalog.namespaces()
+        (name, namespace.levels): namespace.properties for name, catalog in catalogs.items() for namespace in catalog.namespaces()
     }
     return {join_levels((name, *levels)): found.get((name, levels), {}) for name, levels in sorted(wanted)}
 

@@ -43,9 +43,7 @@ def run_backup(effects: Effects, vault: Vault, request: BackupRequest, selected:
         raise
 
 
-def _run(
-    effects: Effects, vault: Vault, request: BackupRequest, selected: Sequence[Selected], run: Run
-) -> BackupResult:
+def _run(effects: Effects, vault: Vault, request: BackupRequest, selected: Sequence[Selected], run: Run) -> BackupResult:
     state = read_state(vault)
     effects.watch.step("locate")
     cut = locate_all(effects, selected)

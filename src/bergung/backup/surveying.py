@@ -11,7 +11,7 @@ from bergung.carry.engine import Map
 from bergung.carry.job import Job, Replaced, TableJob
 from bergung.carry.opening import open_lists
 from bergung.carry.rows import LISTED, Row, error_of, listed
-from bergung.errors import BergungError
+from bergung.errors import BergungError, UnsupportedTable
 from bergung.iceberg.columns import rows_of, table_of
 from bergung.iceberg.metadata import Snapshot
 from bergung.iceberg.survey import check_allowed, reached_by
@@ -65,6 +65,7 @@ def begin(located: Located, index: int, known: Known, prefixes: Sequence[str]) -
     """Split the metadata file's children into those that are held and those that are not."""
     survey = Survey(index, located, known, list(reached_by(located.metadata)))
     try:
+        _refuse_encrypted(located)
         check_allowed(survey.children, prefixes, survey.name)
     except BergungError as error:
         survey.error = error
@@ -73,6 +74,13 @@ def begin(located: Located, index: int, known: Known, prefixes: Sequence[str]) -
         if row is not None:
             survey.rows[child.path] = listed(row, index)
     return survey
+
+
+def _refuse_encrypted(located: Located) -> None:
+    """Which files such a table has stands in manifests that only its keys open: a copy could not be proved complete."""
+    if located.metadata.encrypted:
+        fact = f"{located.selected.table} is encrypted with table keys, so its manifests cannot be read"
+        raise UnsupportedTable(fact, "copy its location with the tools of its store; leave it out here with --exclude")
 
 
 def _recurs(child: ReachedFile) -> bool:

@@ -19,9 +19,7 @@ def open_lists(job: Job, batches: Batches) -> Batches:
 def unique(batches: Batches) -> Batches:
     """Each file once, in the state that the newest snapshot sees; all its rows must be in one call."""
     rows = sorted(each(batches), key=lambda row: -(row["rank"] or 0))
-    return batched(
-        LISTED, iter({(row["table"], row["path"], row["digest"], row["receipts"]): row for row in rows}.values())
-    )
+    return batched(LISTED, iter({(row["table"], row["path"], row["digest"], row["receipts"]): row for row in rows}.values()))
 
 
 def reach(job: Job, batches: Batches) -> Batches:

@@ -45,9 +45,7 @@ def walk(effects: Effects, job: Job, roots: list[Root]) -> Walk:
     """Root, manifest lists, manifests, files: each level is read once, however many snapshots share it."""
     found = Walk()
     top = list({_key(row): row for root in roots for row in _children(job, root)}.values())
-    manifests = _level(
-        effects, job, [row for row in top if row["kind"] == FileKind.MANIFEST_LIST and row["error"] is None]
-    )
+    manifests = _level(effects, job, [row for row in top if row["kind"] == FileKind.MANIFEST_LIST and row["error"] is None])
     rows = [row for row in (*top, *manifests) if row["error"] is None]
     found.unreadable = [row for row in (*top, *manifests) if row["error"] is not None]
     for row in _plan(effects, job, rows):

@@ -94,9 +94,7 @@ class _Progress:
 
 def _run_wave(effects: Effects, job: Job, act: Act, progress: _Progress) -> pa.Table:
     workers = spread(progress.wave, effects.engine().parallelism)
-    columns = {
-        name: [getattr(slice_, name) for slice_ in progress.wave] for name in ("part", "start", "count", "bytes")
-    }
+    columns = {name: [getattr(slice_, name) for slice_ in progress.wave] for name in ("part", "start", "count", "bytes")}
     rows = table(WAVE, {**columns, "worker": workers})
     steps: list[Step] = [Spread("worker", max(workers) + 1), Map(partial(work, job, act), DONE)]
     done = _looking(lambda: progress.look(effects, job), lambda: effects.engine().run(rows, steps))

@@ -57,9 +57,13 @@ class Engines:
         return True
 
     def close(self) -> None:
-        """End the session, so that a cluster knows."""
-        if self._opening is not None and self.is_open():
+        """Tell a cluster or a server that the session is over; one that runs here ends with this process."""
+        if self._opening is not None and self.is_open() and not self._is_local():
             self._opening.result().session.stop()
+
+    def _is_local(self) -> bool:
+        master, remote = self._spark_settings["master"], self._spark_settings["remote"]
+        return not remote and (not master or str(master).startswith("local"))
 
     def _begin(self) -> Future[Any]:
         with self._lock:

@@ -1,12 +1,11 @@
 """The whole story in a folder of its own: a lake, two backups, a disaster, a restore, and the proof row by row."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
-
-from pyspark.sql import SparkSession
 
 from bergung.backup.request import BackupRequest
 from bergung.backup.run import BackupResult, run_backup
@@ -19,6 +18,7 @@ from bergung.catalogs.sql import SqlCatalog
 from bergung.catalogs.sqlite import database
 from bergung.demo.disaster import damage, purge
 from bergung.demo.lake import SHOP, commit_more, make_lake
+from bergung.demo.sql import Sql
 from bergung.errors import Different
 from bergung.iceberg.metadata import TableMetadata, read_metadata
 from bergung.model.names import table_name
@@ -42,7 +42,7 @@ class Story:
     """What the demo works with, all of it below one folder."""
 
     folder: Path
-    spark: SparkSession
+    spark: Sql
     effects: Effects
     catalog: Catalog
     vault: Vault
@@ -59,7 +59,7 @@ def run_demo(folder: Path, effects: Effects, say: Say) -> Prints:
     """Tell each step as it is done; Different when a row came back other than it was."""
     started = effects.clock.monotonic()
     spark = open_session(_settings(folder))
-    effects = replace(effects, engine=lambda: SparkEngine(spark, spark.sparkContext.defaultParallelism))
+    effects = replace(effects, engine=lambda: SparkEngine(spark, os.cpu_count() or 2))
     say("opened Spark", effects.clock.monotonic() - started)
     catalog = SqlCatalog(CATALOG, database(f"sqlite:///{folder}/catalog.db"), effects.clock)
     with _said(effects, say, "made a lake of eight tables: formats 1, 2 and 3, deletes, partitions, evolved schemas"):
@@ -118,7 +118,6 @@ def _restore(story: Story) -> RestoreResult:
 
 
 def _read_all(story: Story) -> Prints:
-    story.spark.catalog.clearCache()
     return {
         (str(table), snapshot.snapshot_id): _read(story, str(table), metadata, snapshot.snapshot_id)
         for table in story.catalog.tables()

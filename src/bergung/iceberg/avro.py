@@ -161,8 +161,6 @@ def _snappy(packed: bytes) -> bytes:
         shift += 7
         if byte < 0x80:
             break
-    if size > _BLOCK_BYTES:
-        raise ValueError("larger than any writer makes")
     block: bytes = pa.decompress(packed[:-4], size, codec="snappy", asbytes=True)
     if zlib.crc32(block).to_bytes(4) != packed[-4:]:
         raise ValueError("checksum differs")

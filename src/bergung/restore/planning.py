@@ -90,9 +90,7 @@ def _table_job(name: str, root: Root, request: RestoreRequest) -> TableJob:
 def _refuse_unreadable(found: Walk) -> None:
     if found.unreadable:
         first = error_of(found.unreadable[0]["error"])
-        raise DamageFound(
-            f"the vault has lost part of this point: {first.message}", "try an older point; run bergung verify"
-        )
+        raise DamageFound(f"the vault has lost part of this point: {first.message}", "try an older point; run bergung verify")
 
 
 def _refuse_outside(job: Job, totals: Totals) -> None:

@@ -40,9 +40,7 @@ def _rehearse(place: Path, home: Path, extra: list[Path]) -> None:
         environment = {**os.environ, "JAVA_HOME": str(home)}
         command = [sys.executable, "-m", rehearsal.__name__, str(made), *map(str, extra)]
         try:
-            subprocess.run(
-                command, env=environment, cwd=scratch, capture_output=True, check=True, timeout=PATIENCE_SECONDS
-            )
+            subprocess.run(command, env=environment, cwd=scratch, capture_output=True, check=True, timeout=PATIENCE_SECONDS)
         except (subprocess.SubprocessError, OSError):
             return  # a session without an archive is only slower
         if made.is_file():

@@ -45,9 +45,7 @@ def _open(made: str, extra: list[str], folder: str) -> SparkSession:
     builder = builder.config("spark.sql.warehouse.dir", folder)
     if extra:
         builder = builder.config("spark.driver.extraClassPath", os.pathsep.join(extra))
-        builder = builder.config(
-            "spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-        )
+        builder = builder.config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
         builder = builder.config(CATALOG, "org.apache.iceberg.spark.SparkCatalog")
         builder = builder.config(f"{CATALOG}.catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog")
         builder = builder.config(f"{CATALOG}.uri", f"jdbc:sqlite:file:{folder}/lake.db")

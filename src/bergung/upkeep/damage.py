@@ -52,9 +52,7 @@ def named(job: Job, versions: Sequence[Version], rows: Iterable[Row]) -> tuple[D
 
 
 def _named(job: Job, versions: Sequence[Version], row: Row) -> Damage:
-    harmed = [
-        (version, set(_snapshots(job, version, row))) for version in versions if version.root.number == row["table"]
-    ]
+    harmed = [(version, set(_snapshots(job, version, row))) for version in versions if version.root.number == row["table"]]
     hit = [(version, snapshots) for version, snapshots in harmed if snapshots or row["parent"] == ""]
     return Damage(
         file=_file(job, row),

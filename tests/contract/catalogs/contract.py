@@ -72,27 +72,21 @@ class CatalogContract:
         assert catalog.namespaces() == []
         assert catalog.locate_all([TableName(catalog.name, ("sales",), "orders")]) == {}
 
-    def test_a_table_of_the_engine_is_listed_and_located(
-        self, catalog: Catalog, engine: Engine, orders: TableName
-    ) -> None:
+    def test_a_table_of_the_engine_is_listed_and_located(self, catalog: Catalog, engine: Engine, orders: TableName) -> None:
         before = SystemClock().now()
         found = catalog.locate(orders)
         assert catalog.tables() == [orders]
         assert (found.table, found.metadata_location, found.previous_location) == (orders, engine.pointer(orders), None)
         assert before <= found.read_at <= SystemClock().now()
 
-    def test_a_commit_of_the_engine_moves_the_pointer(
-        self, catalog: Catalog, engine: Engine, orders: TableName
-    ) -> None:
+    def test_a_commit_of_the_engine_moves_the_pointer(self, catalog: Catalog, engine: Engine, orders: TableName) -> None:
         first = catalog.locate(orders)
         engine.append(orders, 1)
         second = catalog.locate(orders)
         assert second.metadata_location == engine.pointer(orders) != first.metadata_location
         assert second.previous_location == first.metadata_location
 
-    def test_odd_names_are_listed_located_and_registered(
-        self, catalog: Catalog, engine: Engine, orders: TableName
-    ) -> None:
+    def test_odd_names_are_listed_located_and_registered(self, catalog: Catalog, engine: Engine, orders: TableName) -> None:
         odd = [TableName(engine.name, ("sales",), name) for name in ODD]
         for table in odd:
             engine.create_table(table)
@@ -147,9 +141,7 @@ class CatalogContract:
             with pytest.raises(UnknownTable):
                 catalog.replace(table, "file:///new", expected="file:///old")
 
-    def test_many_are_located_at_once_and_what_is_gone_is_absent(
-        self, catalog: Catalog, engine: Engine, orders: TableName
-    ) -> None:
+    def test_many_are_located_at_once_and_what_is_gone_is_absent(self, catalog: Catalog, engine: Engine, orders: TableName) -> None:
         others = [TableName(engine.name, ("sales",), f"t{number}") for number in range(3)]
         for table in others:
             engine.create_table(table)
@@ -160,9 +152,7 @@ class CatalogContract:
             others[2]: engine.pointer(others[2]),
         }
 
-    def test_what_we_register_the_engine_reads_and_writes(
-        self, catalog: Catalog, engine: Engine, orders: TableName
-    ) -> None:
+    def test_what_we_register_the_engine_reads_and_writes(self, catalog: Catalog, engine: Engine, orders: TableName) -> None:
         engine.append(orders, 7)
         copy = TableName(engine.name, ("back", "again"), "orders")
         catalog.create_namespace(Namespace(copy.namespace, {}))
@@ -181,9 +171,7 @@ class CatalogContract:
             catalog.register(orders, "file:///elsewhere/v1.metadata.json")
         assert catalog.locate(orders).metadata_location == before == engine.pointer(orders)
 
-    def test_of_two_processes_one_registers(
-        self, catalog: Catalog, reopen: Callable[[], Catalog], orders: TableName
-    ) -> None:
+    def test_of_two_processes_one_registers(self, catalog: Catalog, reopen: Callable[[], Catalog], orders: TableName) -> None:
         with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
             for round_ in range(5):
                 table = TableName(catalog.name, orders.namespace, f"race{round_}")
@@ -200,9 +188,7 @@ class CatalogContract:
         assert catalog.tables() == [orders]
         assert catalog.namespaces() == before
 
-    def test_a_pointer_is_swapped_only_from_what_is_expected(
-        self, catalog: Catalog, engine: Engine, orders: TableName
-    ) -> None:
+    def test_a_pointer_is_swapped_only_from_what_is_expected(self, catalog: Catalog, engine: Engine, orders: TableName) -> None:
         first = engine.pointer(orders)
         engine.append(orders, 1)
         second = engine.pointer(orders)
@@ -216,9 +202,7 @@ class CatalogContract:
         engine.append(orders, 2)
         assert engine.rows(orders) == [2]
 
-    def test_a_pointer_whose_file_is_gone_is_replaced(
-        self, catalog: Catalog, engine: Engine, orders: TableName
-    ) -> None:
+    def test_a_pointer_whose_file_is_gone_is_replaced(self, catalog: Catalog, engine: Engine, orders: TableName) -> None:
         engine.append(orders, 1)
         found = catalog.locate(orders)
         assert found.previous_location is not None

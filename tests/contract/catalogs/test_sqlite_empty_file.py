@@ -29,9 +29,7 @@ class LateEngine(PyIcebergEngine):
     def catalog(self) -> TheirCatalog:
         database, warehouse = self._paths
         SqlCatalog(self.name, Database(database), SystemClock()).create_namespace(Namespace((), {}))
-        return TheirCatalog(
-            self.name, uri=f"sqlite:///{database}", warehouse=f"file://{warehouse}", init_catalog_tables="false"
-        )
+        return TheirCatalog(self.name, uri=f"sqlite:///{database}", warehouse=f"file://{warehouse}", init_catalog_tables="false")
 
 
 class TestSqliteEmptyFile(CatalogContract):

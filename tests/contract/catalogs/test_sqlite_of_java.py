@@ -92,9 +92,7 @@ class TestSqliteOfJavaV1(CatalogContract):
         with pytest.raises(Busy):
             catalog.register(view, engine.pointer(orders))
 
-    def test_a_namespace_of_ours_outlives_its_last_property(
-        self, catalog: Catalog, engine: JavaEngine, file: Path
-    ) -> None:
+    def test_a_namespace_of_ours_outlives_its_last_property(self, catalog: Catalog, engine: JavaEngine, file: Path) -> None:
         catalog.create_namespace(Namespace(("ours",), {"k": "v"}))
         PyIcebergCatalog(engine.name, uri=f"sqlite:///{file}").update_namespace_properties("ours", {"k"})
         assert [row.namespace for row in engine.sql(f"SHOW NAMESPACES IN {engine.name}")] == ["ours"]

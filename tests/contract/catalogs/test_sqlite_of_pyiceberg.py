@@ -76,9 +76,7 @@ class TestSqliteOfPyIceberg(CatalogContract):
             other.locate(TableName("Lake", ("sales",), "orders"))
         assert "entries of lake" in told.value.hint
 
-    def test_a_namespace_can_be_there_by_its_tables_alone(
-        self, catalog: Catalog, file: Path, orders: TableName
-    ) -> None:
+    def test_a_namespace_can_be_there_by_its_tables_alone(self, catalog: Catalog, file: Path, orders: TableName) -> None:
         """Java asks for no namespace when it makes a table."""
         with sqlite3.connect(file) as connection:
             connection.execute("DELETE FROM iceberg_namespace_properties")

@@ -113,6 +113,24 @@ def test_packed_blocks_must_come_to_their_end(codec: str) -> None:
     assert "cannot be unpacked" in refusal(data[:start] + body[:size] + number(len(cut)) + cut + SYNC).message
 
 
+def test_an_empty_block_is_not_the_end() -> None:
+    data = by_hand(SCHEMA, number(0) + number(0), number(1) + number(3) + b"\x02\x02a")
+    assert read(data) == [{"a": 1, "b": "a"}]
+
+
+def test_each_record_of_a_large_file_comes_once() -> None:
+    rows = [{"a": place, "b": "x" * 300_000} for place in range(10)]
+    assert read(written("deflate", rows)) == rows
+
+
+def test_a_block_of_negative_size_does_not_lead_back() -> None:
+    whole = by_hand(SCHEMA, number(1) + number(3) + b"\x02\x02a")
+    start = open_container(whole, WHERE).start
+    back = number(1) + number(start - 16 - len(whole) - 2)
+    assert len(back) == 2
+    assert "has no end mark" in refusal(whole + back).message
+
+
 def test_snappy_blocks_have_a_checksum() -> None:
     packed = pa.compress(b"\x02\x02a", "snappy", asbytes=True) + b"\0\0\0\0"
     data = by_hand(SCHEMA, number(1) + number(len(packed)) + packed, properties={"avro.codec": b"snappy"})

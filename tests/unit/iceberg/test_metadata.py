@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.synthetic import MINUTE_MS, START_MS, Shape, SyntheticTable
+from tests.synthetic_files import SCHEMA
 
 from bergung.errors import CorruptFile, UnsupportedTable
 from bergung.iceberg.metadata import Ref, TableMetadata, file_at, read_metadata
 from bergung.model.files import FileKind, ReachedFile
-from tests.synthetic import MINUTE_MS, START_MS, Shape, SyntheticTable
-from tests.synthetic_files import SCHEMA
 
 WHERE = "s3://b/t/metadata/00001-x.metadata.json"
 
@@ -89,6 +89,23 @@ def test_manifests_of_version_1_without_lists(tmp_path: Path) -> None:
     assert [snapshot.manifest_list for snapshot in found.snapshots] == [None, None, None]
     assert found.snapshots[2].manifests == tuple(made.snapshots[2]["manifests"])
     assert len(found.snapshots[2].manifests) == 3
+
+
+def test_a_manifest_list_counts_before_manifests(tmp_path: Path) -> None:
+    made = table(tmp_path, format_version=1)
+    made.snapshots[0]["manifests"] = ["old"]
+    made.commit(snapshot=False)
+    assert read(made).snapshots[0].manifests == ()
+
+
+def test_answers(tmp_path: Path) -> None:
+    made = table(tmp_path)
+    assert read(made).answers() == START_MS + MINUTE_MS
+    made.expire(keep=2)
+    made.commit(snapshot=False)
+    assert read(made).answers() == START_MS + 2 * MINUTE_MS
+    assert read_metadata(changed(made, current_snapshot_id=1002), WHERE).answers() == START_MS + 4 * MINUTE_MS
+    assert read_metadata(changed(made, snapshot_log=[]), WHERE).answers() == START_MS + 4 * MINUTE_MS
 
 
 def test_version_1_with_one_schema_only(tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ def test_one_prefix_of_several_is_enough():
         ("s3a://b/t/f", ("s3", "b", "/t/f")),
         ("s3://b", ("s3", "b", "")),
         ("wh/t", ("", "", "wh/t")),
+        ("s3://", ("", "", "s3://")),
     ],
 )
 def test_split_uri(path: str, parts: tuple[str, str, str]) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.synthetic import Shape, SyntheticTable
 
 from bergung.errors import Refused
 from bergung.iceberg.metadata import TableMetadata, read_metadata
 from bergung.iceberg.survey import allowed_prefixes, check_allowed, outside, reached_by
 from bergung.model.files import FileKind, ReachedFile
-from tests.synthetic import Shape, SyntheticTable
 
 OBJECTS = "s3://b/t/metadata/00001.metadata.json"
 
@@ -98,6 +98,7 @@ def test_no_hint_says_how_to_allow_what_is_never_allowed(path: str, prefixes: li
 
 def test_outside() -> None:
     paths = ["file:/wh/t/f", "/wh/t/f", "/wh//t/f", "/wh/tt/f", "/wh/t/../f", "/wh/t/..", "s3://b/t/f", "/wh/t/a..b"]
+    paths.append("/wh/t/a\0b")
     found = outside(pa.array(paths, pa.string()), ["file:///wh/t"])
-    assert found.to_pylist() == ["/wh/tt/f", "/wh/t/../f", "/wh/t/..", "s3://b/t/f"]
+    assert found.to_pylist() == ["/wh/tt/f", "/wh/t/../f", "/wh/t/..", "s3://b/t/f", "/wh/t/a\0b"]
     assert outside(pa.array(paths, pa.string()), []).to_pylist() == paths

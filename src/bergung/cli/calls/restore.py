@@ -1,5 +1,6 @@
 """A restore: its plan, and what came of it."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,6 +20,8 @@ from bergung.restore.giving_back import Restored
 from bergung.restore.request import RestoreRequest
 from bergung.restore.run import RestoreResult, run_restore
 
+PLAN_ID = re.compile("[0-9a-f]{12}")
+
 
 def restore(door: Door, tables: tuple[str, ...], given: Mapping[str, Any]) -> Result:
     """Carry out a plan, or show it."""
@@ -37,6 +40,8 @@ def _request(tables: tuple[str, ...], given: Mapping[str, Any]) -> RestoreReques
         fact = "tables are named, and --all too" if tables else "no table is named"
         raise UsageError(fact, "name tables: bergung restore CATALOG.NAMESPACE.TABLE; or every table of the point: --all")
     confirmed = given["confirm"]
+    if confirmed not in (None, PLAIN_CONFIRM) and not PLAN_ID.fullmatch(confirmed):
+        raise UsageError(f"not the id of a plan: {confirmed}", "look with --dry-run, which prints it; or say --confirm alone")
     return RestoreRequest(
         point="",
         words=tuple(record_name(word) for word in tables),

@@ -1,0 +1,131 @@
+"""A restore is stopped at every effect: what was at the target stays as it was, and a second restore completes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from tests.faults.faulty_catalog import FaultyCatalog
+from tests.faults.faulty_store import Call, Crash, FaultPlan, faulty_open
+from tests.faults.lake import CATALOG, NAMESPACE, Kept, Lake, bytes_of, contents
+from tests.faults.strikes import WAYS, Strike, fired, strikes
+
+from bergung.catalogs.base import Catalog
+from bergung.errors import BergungError
+from bergung.model.names import TableName
+
+STRANGER = "orders/data/of-somebody-else.txt"
+GONE, CHANGED = 3, 1
+
+
+@dataclass(frozen=True)
+class Before:
+    """A lake after a disaster: one table dropped with its files, another with holes, a third gone from the catalog."""
+
+    lake: Lake
+    kept: Kept
+    wanted: dict[str, bytes]
+    pointers: dict[str, str]
+    differs: str
+    """A file of which the target has other bytes, which may be replaced when the restore is told so."""
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Before:
+    lake = Lake(tmp_path_factory.mktemp("lake"))
+    tables = {name: lake.table(name) for name in ("orders", "items", "notes")}
+    for table in tables.values():
+        table.append(2)
+        lake.publish(table)
+        table.append(1)
+        lake.publish(table)
+    lake.backup()
+    wanted = {key: content for table in tables.values() for key, content in bytes_of(table).items()}
+    pointers = {name: table.metadata_path or "" for name, table in tables.items()}
+    lake.drop("orders")
+    for path in tables["items"].live_paths()[:GONE]:
+        lake.source.delete(path.removeprefix(f"{lake.source.url}/"))
+    lake.source.put_if_absent(STRANGER, [b"not of the point"])
+    differs = tables["notes"].live_paths()[0].removeprefix(f"{lake.source.url}/")
+    return Before(lake, lake.keep(), wanted, pointers, differs)
+
+
+@pytest.fixture
+def lake(before: Before) -> Iterator[Lake]:
+    before.lake.set_back(before.kept)
+    yield before.lake
+    before.lake.set_back(before.kept)
+
+
+def test_it_says_what_it_would_do_and_does_nothing(before: Before, lake: Lake) -> None:
+    plan = lake.restore(dry_run=True).plan
+    assert [(table.table, table.absent.files, str(table.action)) for table in plan.tables] == [
+        ("lake.sales.items", GONE, "nothing"),
+        ("lake.sales.notes", 0, "nothing"),
+        ("lake.sales.orders", len([key for key in before.wanted if key.startswith("orders/")]), "register"),
+    ]
+    assert contents(lake.source) == before.kept.source
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_at_every_effect(before: Before, lake: Lake, way: str) -> None:
+    for strike in strikes(way, _effects(lake, over=False)):
+        lake.set_back(before.kept)
+        was = _versions(lake)
+        _struck(lake, strike)
+        assert was.items() <= _versions(lake).items(), f"something that was there has changed: {strike}"
+        lake.restore()
+        _is_back(before, lake, str(strike))
+        assert was.items() <= _versions(lake).items(), strike
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_at_every_effect_over_other_bytes(before: Before, lake: Lake, way: str) -> None:
+    """With the user's word a file of other bytes and a pointer are replaced: nothing else is touched, and never half."""
+    _change(before, lake)
+    changed = lake.keep()
+    for strike in strikes(way, _effects(lake, over=True)):
+        lake.set_back(changed)
+        was = _versions(lake)
+        was.pop(before.differs)
+        _struck(lake, strike, over=True)
+        assert was.items() <= _versions(lake).items(), strike
+        lake.restore(over=True)
+        _is_back(before, lake, str(strike))
+
+
+def _change(before: Before, lake: Lake) -> None:
+    lake.source.delete(before.differs)
+    lake.source.put_if_absent(before.differs, [b"other bytes"])
+    lake.point("notes", before.pointers["items"])
+
+
+def _effects(lake: Lake, *, over: bool) -> list[Call]:
+    plan, kept = FaultPlan(), lake.keep()
+    lake.restore(open_=faulty_open(plan), open_catalog=_faulty(lake, plan), over=over)
+    lake.set_back(kept)
+    return plan.effects
+
+
+def _struck(lake: Lake, strike: Strike, *, over: bool = False) -> None:
+    plan = strike.plan()
+    try:
+        lake.restore(open_=faulty_open(plan), open_catalog=_faulty(lake, plan), over=over)
+    except (BergungError, Crash):
+        pass
+    fired(strike, plan)
+
+
+def _faulty(lake: Lake, plan: FaultPlan) -> Callable[[str], Catalog]:
+    return lambda name: FaultyCatalog(lake.catalog(name), plan)
+
+
+def _versions(lake: Lake) -> dict[str, str]:
+    return {stat.key: stat.version for stat in lake.source.list("")}
+
+
+def _is_back(before: Before, lake: Lake, strike: str) -> None:
+    found = contents(lake.source)
+    assert found.pop(STRANGER) == b"not of the point"
+    assert found == before.wanted, strike
+    tables = {name: TableName(CATALOG, (NAMESPACE,), name) for name in before.pointers}
+    assert {name: lake.catalog().locate(table).metadata_location for name, table in tables.items()} == before.pointers
