@@ -36,7 +36,7 @@ def run_backup(effects: Effects, vault: Vault, request: BackupRequest, selected:
     try:
         return _run(effects, vault, request, selected, run)
     except BergungError as error:
-        run.step("end", status="failed", error=error.message)
+        run.fail(error)
         raise
     except KeyboardInterrupt:
         run.step("end", status="interrupted")
@@ -56,7 +56,7 @@ def _run(effects: Effects, vault: Vault, request: BackupRequest, selected: Seque
         raise _nothing(failed)
     record = record_of(run, request, cut, captured, selected)
     effects.watch.step("seal")
-    entry = seal(vault, run, record)
+    entry = seal(vault, run, record, state)
     run.step("end", status=record.backup_metadata.status, point=record.backup_metadata.backup_id)
     return BackupResult(run.id, record, entry.digest, failed, captured.opened_manifests)
 

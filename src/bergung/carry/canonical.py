@@ -127,7 +127,9 @@ def _plain(column: pa.Array) -> pa.Array:
         return _plain(column.storage)
     if pa.types.is_dictionary(kind):
         return _plain(column.dictionary_decode())
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+    if pa.types.is_string_view(kind):
+        return column.cast(pa.large_string())
+    if pa.types.is_binary_view(kind):
         return column.cast(pa.large_binary())
     if hasattr(kind, "value_field") and not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         return column.cast(pa.large_list(kind.value_field))
@@ -174,13 +176,13 @@ def _bytes(column: pa.Array, _: int) -> pa.Array:
 
 
 def _uuid(column: pa.Array, _: int) -> Numbers:
-    content = _content(column.cast(pa.large_binary()))
     # Spark hands a uuid over as text.
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        content = bytes.fromhex(content.decode("ascii").replace("-", ""))
-    if len(content) != 16 * len(column):
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    values = (pc.replace_substring(column, "-", "") if is_text else column).cast(pa.large_binary())
+    if (np.diff(_offsets(values)) != (32 if is_text else 16)).any():
         raise ValueError("not 16 bytes each")
-    return np.frombuffer(content, "V16")
+    content = _content(values)
+    return np.frombuffer(bytes.fromhex(content.decode("ascii")) if is_text else content, "V16")
 
 
 def _unknown(column: pa.Array, _: int) -> Numbers:

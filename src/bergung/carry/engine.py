@@ -74,7 +74,8 @@ class ProcessEngine:
 
 def _apply(pool: ThreadPoolExecutor, parts: list[pa.Table], step: Step) -> list[pa.Table]:
     if isinstance(step, Map):
-        return list(pool.map(lambda part: _mapped(part, step), parts))
+        # One part needs no thread: starting it costs more than most of what is done so.
+        return [_mapped(parts[0], step)] if len(parts) == 1 else list(pool.map(lambda part: _mapped(part, step), parts))
     rows = pa.concat_tables(parts)
     if isinstance(step, Spread):
         return _split(rows, values(rows.column(step.column)), step.parts)

@@ -7,8 +7,9 @@ import msgspec
 
 from bergung.carry.rows import Row
 from bergung.model.record import Count
-from bergung.vault.receipts import HELD
+from bergung.vault.receipts import HELD, LEFT
 
+UNREMARKABLE = frozenset({HELD, LEFT, "absent"})
 NAMED = 100
 """So many files are named; all are counted."""
 
@@ -24,7 +25,7 @@ class Tally:
         """One file."""
         state = row["state"] or "failed"
         self._count(row["table"], state, Count(1, row["size_bytes"] or row["declared_bytes"] or 0))
-        if state not in (HELD, "absent"):
+        if state not in UNREMARKABLE:
             self.named = [*self.named, row][:NAMED]
 
     def merge(self, other: "Tally") -> None:

@@ -11,7 +11,7 @@ from bergung.iceberg.columns import rows_of, table_of
 
 SLICE_BYTES = 64 * 1024 * 1024
 SLICE_FILES = 256
-PART_ROWS = 100_000
+PART_ROWS = 4096
 
 
 def plan_parts(job: Job, batches: Batches) -> Batches:

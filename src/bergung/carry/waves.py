@@ -85,7 +85,8 @@ class _Progress:
             self._tell(effects, job)
 
     def _tell(self, effects: Effects, job: Job) -> None:
-        stored = {stat.key for stat in job.vault().list(run_key(job.run, "done/"))}
+        prefixes = {done_part(slice_.part, slice_.start).rpartition("-")[0] for slice_ in self.wave}
+        stored = {stat.key for prefix in prefixes for stat in job.vault().list(run_key(job.run, prefix))}
         done = [slice_ for slice_ in self.wave if run_key(job.run, done_part(slice_.part, slice_.start)) in stored]
         files, bytes_ = sum(slice_.count for slice_ in done), sum(slice_.bytes for slice_ in done)
         total = sum(slice_.count for slice_ in self.slices), sum(slice_.bytes for slice_ in self.slices)

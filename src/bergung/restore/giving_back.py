@@ -30,7 +30,7 @@ class Restored:
 def give_back(effects: Effects, planned: Planned, record: Record) -> Restored:
     """Carry what is not there; then finish table by table, so that one that fails does not stop the others."""
     totals = run_waves(effects, planned.job, give, planned.slices)
-    lost = {row["table"] for row in totals.tally.named if row["state"] == MISSING}
+    lost = {number for number, states in totals.tally.counts.items() if MISSING in states}
     failed: dict[str, BergungError] = {}
     done: list[str] = []
     damaged: list[str] = []

@@ -98,6 +98,8 @@ def _refuse_outside(job: Job, totals: Totals) -> None:
     if outside:
         table = job.tables[outside[0]["table"]]
         refuse([row["path"] for row in outside], table.prefixes, table.name)
+    if totals.tally.count(OUTSIDE).files:
+        raise Refused("the point names files outside its tables' own folders", "look at them: bergung show POINT --files")
 
 
 def _target(job: Job, name: TableName, root: Root, open_catalog: OpenCatalog) -> Target:

@@ -31,7 +31,7 @@ def run_restore(effects: Effects, vault: Vault, request: RestoreRequest, open_ca
     try:
         return _run(effects, vault, request, open_catalog, run)
     except BergungError as error:
-        run.step("end", status="failed", error=error.message)
+        run.fail(error)
         raise
     except KeyboardInterrupt:
         run.step("end", status="interrupted")

@@ -59,7 +59,10 @@ def run_verify(effects: Effects, vault: Vault, request: VerifyRequest) -> Verify
     try:
         result = _run(effects, vault, request, run)
     except BergungError as error:
-        run.step("end", status="failed", error=error.message)
+        run.fail(error)
+        raise
+    except KeyboardInterrupt:
+        run.step("end", status="interrupted")
         raise
     run.step("end", status="damaged" if result.damages else "complete", files=result.checked.files)
     return result

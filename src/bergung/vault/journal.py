@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bergung.clock import Clock, from_text, to_text
-from bergung.errors import MissingObject, ObjectExists, UsageError
+from bergung.errors import BergungError, Interrupted, MissingObject, ObjectExists, UsageError
 from bergung.stores.base import Store
 from bergung.vault.documents import put_document, read_mapping
 from bergung.vault.layout import RUNS, run_key
@@ -25,6 +25,11 @@ class Run:
     def step(self, name: str, **facts: Any) -> None:
         """Write what has just been done; a name is used once."""
         put_document(self.store, run_key(self.id, f"{name}.json"), {"at": to_text(self.clock.now()), **facts})
+
+    def fail(self, error: BergungError) -> None:
+        """The last step of a run that came to no end; where even this cannot be written, the error is what counts."""
+        with suppress(BergungError):
+            self.step("end", status="interrupted" if isinstance(error, Interrupted) else "failed", error=error.message)
 
     def is_cancelled(self) -> bool:
         """Somebody asked this run to stop."""

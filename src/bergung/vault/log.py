@@ -46,18 +46,21 @@ class Chain:
         return self.entries[-1].digest if self.entries else None
 
 
-def read_chain(store: Store, log: str) -> Chain:
-    """Read every valid slot, through checkpoints where they can be trusted."""
-    reading = _Reading(store, log)
+NOTHING = Chain((), (), 0)
+
+
+def read_chain(store: Store, log: str, known: Chain = NOTHING) -> Chain:
+    """Read every valid slot that comes after what is known, through checkpoints where they can be trusted."""
+    reading = _Reading(store, log, known)
     while reading.advance():
         pass
     return Chain(tuple(reading.entries), tuple(reading.void), reading.position)
 
 
-def append(store: Store, log: str, kind: str, body: dict[str, Any]) -> Entry:
-    """Claim the next free slot (format.md L2) and return the entry as it stands there."""
+def append(store: Store, log: str, kind: str, body: dict[str, Any], chain: Chain = NOTHING) -> Entry:
+    """Claim the next free slot (format.md L2) and return the entry as it stands there; `chain` is what is known of the log."""
     while True:
-        chain = read_chain(store, log)
+        chain = read_chain(store, log, chain)
         entry = _entry(chain, kind, body)
         if _claim(store, log, entry):
             checkpoints.write_due(store, log, [*chain.entries, entry])
@@ -93,11 +96,11 @@ def _is_ours(store: Store, log: str, entry: Entry) -> bool:
 class _Reading:
     """Goes along the chain; at each step one slot, or one checkpoint's worth of them."""
 
-    def __init__(self, store: Store, log: str) -> None:
+    def __init__(self, store: Store, log: str, known: Chain) -> None:
         self.store = store
-        self.entries: list[Entry] = []
-        self.void: list[int] = []
-        self.position = 0
+        self.entries = list(known.entries)
+        self.void = list(known.void)
+        self.position = known.next_slot
         self._slots = _by_slot(store.list_versions(log))
         self._checkpoints = {} if log != LOG else checkpoints.find(store, CHECKPOINTS)
 

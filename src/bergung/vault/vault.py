@@ -49,6 +49,7 @@ class State:
     seen: frozenset[str]
     head: str
     chain: Chain = field(repr=False)
+    admin: Chain = field(repr=False)
 
     def find(self, point: str) -> Point:
         """A kept point by its id, or by a beginning of it that fits one only; `latest` is the newest."""
@@ -117,12 +118,13 @@ def read_state(vault: Vault) -> State:
     chain = read_chain(vault.store, LOG)
     if chain.head is None:
         raise NoVault(f"no vault at {vault.url}: its log is empty", f"make one: bergung init --vault {vault.url}")
-    forgotten = _last_word(read_chain(vault.store, ADMIN_LOG).entries)
+    admin = read_chain(vault.store, ADMIN_LOG)
+    forgotten = _last_word(admin.entries)
     pinned = {str(entry.body["point"]) for entry in chain.entries if entry.kind == "pin"}
     seals = [entry for entry in chain.entries if entry.kind == "seal"]
     points = [_point(entry, pinned) for entry in seals if str(entry.body["point"]) not in forgotten]
     seen = frozenset(str(identity) for entry in seals for identity in entry.body.get("first_seen", ()))
-    return State(tuple(points), seen, chain.head, chain)
+    return State(tuple(points), seen, chain.head, chain, admin)
 
 
 def _last_word(entries: tuple[Entry, ...]) -> set[str]:

@@ -67,6 +67,7 @@ def test_a_uuid_may_come_as_text_bytes_or_uuid() -> None:
     assert of([UUID.bytes, None], pa.binary(16), "uuid") == expected
     assert of([str(UUID), None], pa.string(), "uuid") == expected
     assert of([str(UUID).upper(), None], pa.large_string(), "uuid") == expected
+    assert of([str(UUID), None], pa.string_view(), "uuid") == expected
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,7 @@ def test_a_uuid_may_come_as_text_bytes_or_uuid() -> None:
         ([Decimal("1.55")], pa.decimal128(9, 2), "decimal(9, 1)"),
         (["nonsense"], pa.string(), "uuid"),
         ([b"short"], pa.binary(), "uuid"),
+        ([bytes(8), bytes(24)], pa.binary(), "uuid"),
         ([1], pa.int32(), "unknown"),
         ([1], pa.int32(), "something new"),
     ],

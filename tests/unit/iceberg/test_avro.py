@@ -113,6 +113,10 @@ def test_packed_blocks_must_come_to_their_end(codec: str) -> None:
     assert "cannot be unpacked" in refusal(data[:start] + body[:size] + number(len(cut)) + cut + SYNC).message
 
 
+def test_only_wanted_fields_are_read_and_by_the_name_given() -> None:
+    assert list(records(open_container(written(), WHERE), {7: ("letter", "b")}))[:2] == [{"letter": "row 0"}, {"letter": "row 1"}]
+
+
 def test_an_empty_block_is_not_the_end() -> None:
     data = by_hand(SCHEMA, number(0) + number(0), number(1) + number(3) + b"\x02\x02a")
     assert read(data) == [{"a": 1, "b": "a"}]

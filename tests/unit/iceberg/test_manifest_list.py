@@ -68,6 +68,20 @@ def test_an_old_writer_left_the_counts_out() -> None:
     assert found == ManifestFile("m", 5, ManifestContent.DATA, 0, None, 0, None, None, None, None, None, has_key=False)
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_without_ids_the_names_of_both_versions_are_known(version: int) -> None:
+    schema = synthetic_avro.manifest_list(version)
+    for field in schema["fields"]:
+        del field["field-id"]
+    row = {"manifest_path": "m", "manifest_length": 5, "partition_spec_id": 0, "added_snapshot_id": 9, "content": 0}
+    row |= {"sequence_number": 7, "min_sequence_number": 1}
+    for place, name in enumerate(("added", "existing", "deleted")):
+        row |= dict.fromkeys((f"{name}_files_count", f"{name}_data_files_count", f"{name}_rows_count"), place)
+    (found,) = read_manifest_list(written([row], schema), WHERE)
+    assert (found.added_snapshot_id, found.added_count, found.existing_count, found.deleted_count) == (9, 0, 1, 2)
+    assert (found.added_row_count, found.existing_row_count) == (0, 1)
+
+
 def test_a_list_of_nothing() -> None:
     assert read_manifest_list(written([], synthetic_avro.manifest_list(2)), WHERE) == []
 

@@ -26,7 +26,7 @@ def runs(door: Door, follow: bool) -> Result:
     seen: set[str] = set()
     if follow:
         journal.news(store, seen)
-    found = list(reversed(journal.runs(store)))
+    found = _in_order(store)
     result = Result("complete", {"runs": [_facts(run) for run in found]}, list(_parts(found)))
     if follow:
         if not door.as_json:
@@ -58,12 +58,17 @@ def logs(door: Door, wanted: str) -> Result:
 
 def _find(store: Store, wanted: str) -> RunFacts:
     """By its id, a beginning of it that fits one only, or latest."""
-    found = journal.runs(store)
-    fitting = found[:1] if wanted == "latest" else [run for run in found if run.id.startswith(wanted)]
+    found = _in_order(store)
+    fitting = found[-1:] if wanted == "latest" else [run for run in found if run.id.startswith(wanted)]
     if len(fitting) != 1:
         fact = f"{len(fitting)} runs begin with {wanted!r}" if fitting else f"no run {wanted!r} in this vault"
         raise UsageError(fact, "bergung runs lists those there are")
     return fitting[0]
+
+
+def _in_order(store: Store) -> list[RunFacts]:
+    """Oldest first; ids of one second say nothing of the order."""
+    return sorted(journal.runs(store), key=lambda run: run.started_at)
 
 
 def _facts(run: RunFacts) -> dict[str, Any]:

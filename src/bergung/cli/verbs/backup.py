@@ -10,7 +10,7 @@ from bergung.cli.telling import Result
 
 
 @click.command()
-@click.argument("tables", nargs=-1, metavar="TABLE...")
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out what this means; can be given again.")
 @click.option("--metadata-only", is_flag=True, help="Record and metadata, no data.")
 @click.option("--keep", metavar="SPAN", help="How long the point is to be kept: 90d, 12w, 7y.")
