@@ -64,8 +64,8 @@ def told(command: click.Command) -> str:
 
 def option_row(parameter: click.Parameter, context: click.Context) -> str:
     record = parameter.get_help_record(context)
-    if record is None:
-        return ""
+    if record is None or not record[1] or "--help" in parameter.opts:
+        return ""  # arguments are told in the text above
     name, text = (" ".join(each.split()).replace("|", "\\|") for each in record)
     return f"| `{name}` | {text} |"
 

@@ -69,12 +69,13 @@ def test_it_says_what_it_would_do_and_does_nothing(before: Before, lake: Lake) -
 
 @pytest.mark.parametrize("way", WAYS)
 def test_at_every_effect(before: Before, lake: Lake, way: str) -> None:
-    for strike in strikes(way, _effects(lake)):
+    words = ("lake.sales.orders", "lake.sales.items")
+    for strike in strikes(way, _effects(lake, words)):
         lake.set_back(before.kept)
         was = _versions(lake)
-        _struck(lake, strike)
+        _struck(lake, strike, words)
         assert was.items() <= _versions(lake).items(), f"something that was there has changed: {strike}"
-        lake.restore()
+        lake.restore(words=words)
         _is_back(before, lake, str(strike))
         assert was.items() <= _versions(lake).items(), strike
 

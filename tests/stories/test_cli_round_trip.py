@@ -152,7 +152,9 @@ def test_without_a_point_the_newest_that_holds_the_table_is_taken(shop: SmallLak
     assert call("restore", "--all", "--point", older[:20], "--dry-run", "--json").result["point"] == older
 
 
-@pytest.mark.parametrize("words", [("points", "lake.no.where"), ("preview", "latest", "lake.no.where"), ("restore", "lake.no.where")])
+@pytest.mark.parametrize(
+    "words", [("points", "lake.no.where"), ("preview", "latest", "lake.no.where"), ("restore", "lake.no.where")]
+)
 def test_a_table_that_no_point_holds_is_unknown(shop: SmallLake, words: tuple[str, ...]) -> None:
     call("backup", "lake")
     said = call(*words, "--json")

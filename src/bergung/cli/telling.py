@@ -120,7 +120,9 @@ def _rich(grid: Grid, *, is_terminal: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold" if is_terminal else "")
+    table = Table(
+        box=None, show_header=any(grid.head), pad_edge=False, padding=(0, 2, 0, 0), header_style="bold" if is_terminal else ""
+    )
     for place, name in enumerate(grid.head):
         table.add_column(name, justify="right" if place in grid.right else "left", no_wrap=not is_terminal, overflow="fold")
     for row in grid.rows:

@@ -5,7 +5,8 @@ from bergung.demo.sql import Sql, call, first_snapshot, run
 
 def visits(spark: Sql, table: str, rows: int) -> None:
     """More visits."""
-    run(spark, f"INSERT INTO {table} SELECT id, '/home', timestamp '2025-03-04' FROM range({rows}, {rows} + {rows} / 10)")
+    new = f"range({rows}, {rows} + {rows} / 10)"
+    run(spark, f"INSERT INTO {table} SELECT id, '/home', timestamp '2025-03-04' FROM {new}")
 
 
 def orders(spark: Sql, table: str, rows: int) -> None:

@@ -56,7 +56,7 @@ def _facts(check: Check) -> dict[str, object]:
 
 def _broken(broken: list[Check]) -> BergungError:
     names = ", ".join(check.name for check in broken)
-    return BergungError(f"{words.many(len(broken), 'thing')} that are needed do not work: {names}", "see the hints above")
+    return BergungError(f"needed, but it does not work: {names}", "see the hints above")
 
 
 def _checks(door: Door) -> Iterator[Check]:
@@ -77,7 +77,7 @@ def _checks(door: Door) -> Iterator[Check]:
 
 def _tried(name: str, look: Callable[[], str], is_needed: bool = True) -> Check:
     try:
-        return Check(name, look())
+        return Check(name, look(), True, is_needed)
     except BergungError as error:
         return Check(name, error.message, False, is_needed, error.hint)
 
