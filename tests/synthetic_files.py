@@ -11,6 +11,7 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from tests import synthetic_avro
 
 Json = dict[str, Any]

@@ -9,6 +9,8 @@ environment() {
     key=$(echo "$here ${BERGUNG_PYTHON:-}" | sha256sum)
     venv=$BERGUNG_CACHE/envs/${key:0:16}
     lock=$(sha256sum <"$here/uv.lock")
+    # Set on some machines, it would make every start of Python compile everything again.
+    unset PYTHONDONTWRITEBYTECODE
     export PYTHONPYCACHEPREFIX=$BERGUNG_CACHE/pycache RUFF_CACHE_DIR=$BERGUNG_CACHE/ruff
     export MYPY_CACHE_DIR=$BERGUNG_CACHE/mypy HYPOTHESIS_STORAGE_DIRECTORY=$BERGUNG_CACHE/hypothesis
     is_ready || make_environment

@@ -1,9 +1,8 @@
 """A catalog around a real one whose changes fail where a plan says so."""
 
-from tests.faults.faulty_store import FaultPlan
-
 from bergung.catalogs.base import Catalog, Namespace, Pointer
 from bergung.model.names import TableName
+from tests.faults.faulty_store import FaultPlan
 
 
 class FaultyCatalog:

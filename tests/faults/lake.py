@@ -14,8 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
-from tests.synthetic import Shape, SyntheticTable
-
 from bergung.backup.request import BackupRequest
 from bergung.backup.run import BackupResult, run_backup
 from bergung.carry.effects import Effects, here
@@ -35,6 +33,7 @@ from bergung.stores.open import open_store
 from bergung.upkeep.showing import files_of
 from bergung.upkeep.verify import VerifyRequest, VerifyResult, run_verify
 from bergung.vault.vault import Vault, init_vault, open_vault, read_record, read_state
+from tests.synthetic import Shape, SyntheticTable
 
 CATALOG = "lake"
 NAMESPACE = "sales"

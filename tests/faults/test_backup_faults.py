@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+
+from bergung.errors import BergungError
 from tests.faults.faulty_store import Call, Crash, FaultPlan, faulty_open
 from tests.faults.lake import Kept, Lake, bytes_of, contents
 from tests.faults.strikes import WAYS, Strike, fired, strikes
 from tests.synthetic import Shape
-
-from bergung.errors import BergungError
 
 TABLES = {"lake.sales.orders", "lake.sales.items"}
 Reached = dict[tuple[str, str], tuple[str, str]]

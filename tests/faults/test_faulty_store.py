@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.contract.stores.contract import StoreContract
-from tests.faults.counting_store import CountingStore, Counts, counting_open
-from tests.faults.faulty_store import CATALOG_EFFECTS, EFFECTS, FOREVER, Crash, FaultPlan, FaultyStore, faulty_open
 
 from bergung.errors import MissingObject, ObjectExists, StoreError
 from bergung.stores.base import Store
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import MemoryStore
+from tests.contract.stores.contract import StoreContract
+from tests.faults.counting_store import CountingStore, Counts, counting_open
+from tests.faults.faulty_store import CATALOG_EFFECTS, EFFECTS, FOREVER, Crash, FaultPlan, FaultyStore, faulty_open
 
 
 class TestBothAroundFilesAreStores(StoreContract):

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from tests.faults.faulty_catalog import FaultyCatalog
-from tests.faults.faulty_store import Call, Crash, FaultPlan, faulty_open
-from tests.faults.lake import CATALOG, NAMESPACE, Kept, Lake, bytes_of, contents
-from tests.faults.strikes import WAYS, Strike, fired, strikes
 
 from bergung.catalogs.base import Catalog
 from bergung.errors import BergungError
 from bergung.model.names import TableName
+from tests.faults.faulty_catalog import FaultyCatalog
+from tests.faults.faulty_store import Call, Crash, FaultPlan, faulty_open
+from tests.faults.lake import CATALOG, NAMESPACE, Kept, Lake, bytes_of, contents
+from tests.faults.strikes import WAYS, Strike, fired, strikes
 
 NOTES = TableName(CATALOG, (NAMESPACE,), "notes")
 STRANGER = "orders/data/of-somebody-else.txt"

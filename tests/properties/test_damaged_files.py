@@ -8,12 +8,12 @@ from typing import Any
 import fastavro
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import synthetic_avro
 
 from bergung.errors import BergungError
 from bergung.iceberg.manifest_list import read_manifest_list
 from bergung.iceberg.manifests import read_entries, read_live_files
 from bergung.iceberg.metadata import read_metadata
+from tests import synthetic_avro
 
 FILE = {"content": 0, "file_format": "PARQUET", "partition": {}, "record_count": 3, "file_size_in_bytes": 100}
 COUNTS = [{"key": 1, "value": 2}, {"key": 300, "value": 1 << 40}]

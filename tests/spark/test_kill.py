@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+
+from bergung.clock import SystemClock
 from tests.command import call, command_line, tree
 from tests.stories.small_lake import SmallLake
 
 FILES, ROWS = 40, 400_000
+CLOCK = SystemClock()
 
 
 @pytest.fixture
@@ -31,8 +34,8 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallLake:
 
 def test_the_next_run_ends_what_a_killed_one_began(lake: SmallLake) -> None:
     before = tree(lake.warehouse)
-    environment = dict(os.environ)
-    run = subprocess.Popen(command_line("backup", "lake.big"), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment, quiet = dict(os.environ), subprocess.DEVNULL
+    run = subprocess.Popen(command_line("backup", "lake.big"), env=environment, stdout=quiet, stderr=quiet)
     _wait_for_blobs(lake, run, FILES // 4)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
@@ -60,10 +63,10 @@ def _blobs(lake: SmallLake) -> list[Path]:
 
 
 def _wait_for_blobs(lake: SmallLake, run: "subprocess.Popen[bytes]", count: int) -> None:
-    give_up = time.monotonic() + 120
+    give_up = CLOCK.monotonic() + 120
     while len(_blobs(lake)) < count:
         assert run.poll() is None, "the backup ended before it could be killed"
-        assert time.monotonic() < give_up, "no blobs in two minutes"
+        assert CLOCK.monotonic() < give_up, "no blobs in two minutes"
         time.sleep(0.005)
 
 

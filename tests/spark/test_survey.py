@@ -3,10 +3,10 @@
 from collections import Counter
 
 import pytest
-from tests.spark.conftest import Lake
-from tests.walking import metadata_of, walk, with_other_sizes
 
 from bergung.model.files import FileKind
+from tests.spark.conftest import Lake
+from tests.walking import metadata_of, walk, with_other_sizes
 
 TABLES = {
     "shop.visits": set(),

@@ -10,6 +10,10 @@ from pathlib import Path
 from conftest import Lake
 from rescue import rescue
 
+from bergung.clock import SystemClock
+
+CLOCK = SystemClock()
+
 
 def test_a_killed_worker_is_replaced_and_the_point_is_whole(empty_lake: Lake, tmp_path: Path) -> None:
     lake = empty_lake
@@ -47,10 +51,10 @@ class _Killer(threading.Thread):
         self.killed: list[int] = []
 
     def run(self) -> None:
-        give_up = time.monotonic() + 60
-        while not list(self.runs.glob("*/tasks/*.parquet")) and time.monotonic() < give_up:
+        give_up = CLOCK.monotonic() + 60
+        while not list(self.runs.glob("*/tasks/*.parquet")) and CLOCK.monotonic() < give_up:
             time.sleep(0.002)
-        while not self.killed and not list(self.runs.glob("*/end.json")) and time.monotonic() < give_up:
+        while not self.killed and not list(self.runs.glob("*/end.json")) and CLOCK.monotonic() < give_up:
             for worker in _busy_workers()[:1]:
                 os.kill(worker, signal.SIGKILL)
                 self.killed.append(worker)

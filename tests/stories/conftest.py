@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.command import call
 from tests.stories.small_lake import SmallLake
 

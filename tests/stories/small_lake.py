@@ -11,12 +11,12 @@ from pyiceberg.catalog.sql import SqlCatalog as PyIcebergCatalog
 from pyiceberg.exceptions import NamespaceAlreadyExistsError
 from pyiceberg.manifest import clear_manifest_cache
 from pyiceberg.table import StaticTable, Table
-from tests.synthetic import SyntheticTable
 
 from bergung.catalogs.base import Namespace
 from bergung.catalogs.settings import open_catalog
 from bergung.catalogs.sql import SqlCatalog
 from bergung.model.names import table_name
+from tests.synthetic import SyntheticTable
 
 SCHEMA = pa.schema([pa.field("id", pa.int64()), pa.field("name", pa.string())])
 Levels = Sequence[str]

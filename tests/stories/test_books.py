@@ -7,8 +7,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from tests.faults.counting_store import Counts, counting_open
-from tests.synthetic import Shape, SyntheticTable
 
 from bergung.backup.request import ALL, METADATA, BackupRequest
 from bergung.backup.run import BackupResult, run_backup
@@ -18,6 +16,8 @@ from bergung.clock import SystemClock
 from bergung.iceberg.manifests import read_live_files
 from bergung.stores.open import open_store
 from bergung.vault.vault import init_vault, open_vault
+from tests.faults.counting_store import Counts, counting_open
+from tests.synthetic import Shape, SyntheticTable
 
 FILES, MANIFESTS = 200_000, 60
 GIB = 1024**3

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.command import call, tree
-from tests.stories.small_lake import SmallLake
 
 from bergung.cli import words
+from tests.command import call, tree
+from tests.stories.small_lake import SmallLake
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from pyiceberg.types import StringType
-from tests.command import call, child, tree
-from tests.stories.small_lake import SmallLake, rows_at
 
 from bergung.errors import UnknownTable
+from tests.command import call, child, tree
+from tests.stories.small_lake import SmallLake, rows_at
 
 
 @pytest.fixture

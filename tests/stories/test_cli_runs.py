@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from tests.command import call, child, command_line
 from tests.stories.small_lake import SmallLake
 from tests.synthetic import Shape, SyntheticTable

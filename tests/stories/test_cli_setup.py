@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.command import call, tree
 from tests.stories.small_lake import SmallLake
 

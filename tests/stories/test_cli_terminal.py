@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import pytest
+
 from tests.command import call, command_line
 from tests.stories.small_lake import SmallLake
 

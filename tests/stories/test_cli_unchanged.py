@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tests.command import ENTRY, call, child
 from tests.stories.small_lake import SmallLake
 

@@ -5,12 +5,18 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.command import call, tree
 from tests.stories.small_lake import SmallLake, rows_at
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "restore_without_bergung.py"
 # Isolated from this checkout, and without the package even where it is installed.
-ALONE = "import sys, runpy; sys.modules['bergung'] = None; path = sys.argv[1]; sys.argv = sys.argv[1:]; runpy.run_path(path, run_name='__main__')"
+ALONE = """
+import sys, runpy
+sys.modules["bergung"] = None
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pyiceberg.exceptions import ValidationError
 from pyiceberg.table import StaticTable
+
 from tests.synthetic import Shape, SyntheticTable
 from tests.walking import walk, with_other_sizes
 

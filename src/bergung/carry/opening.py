@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from bergung.carry.engine import Batches
 from bergung.carry.job import Durable, Job, Replaced, write_named_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_text
 from bergung.errors import BergungError, CorruptFile, DamageFound, MissingObject
-from bergung.iceberg.columns import rows_of, table_of, values
+from bergung.iceberg.columns import rows_of, table_of, values, where
 from bergung.iceberg.manifest_list import read_manifest_list
 from bergung.iceberg.manifests import read_live_files
 from bergung.iceberg.survey import check_allowed, outside, refuse
@@ -151,10 +150,10 @@ class _Memory:
 
     def settled(self, table: int, files: pa.Table) -> list[Row]:
         """The rows of a manifest; a file that lives on under EXISTING is taken over from the receipts it was in."""
-        existing = pc.equal(files.column("status"), 0)
+        existing = where(files, "status", 0)
         known: dict[str, Row] = {}
-        if pc.any(existing).as_py():
-            found = pick(self._of(table), files.filter(existing).column("path").combine_chunks())
+        if existing.num_rows:
+            found = pick(self._of(table), existing.column("path").combine_chunks())
             known = {row["path"]: row for row in rows_of(found)}
         return [_settled(row, known) for row in rows_of(files)]
 
@@ -171,7 +170,7 @@ class _Memory:
         except DamageFound:
             # The source still has the files: they are carried again, and verify names the lost receipts.
             return RECEIPT.empty_table()
-        return found.filter(pc.equal(found.column("state"), HELD))
+        return where(found, "state", HELD)
 
 
 def _settled(row: Row, known: dict[str, Row]) -> Row:

@@ -39,6 +39,12 @@ def rows_of(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*(values(data.column(name)) for name in names), strict=True)]
 
 
+def where(data: pa.Table, column: str, wanted: Any) -> pa.Table:
+    """The rows with that value; Arrow's own comparison with a Python value would import pandas."""
+    places = [place for place, value in enumerate(values(data.column(column))) if value == wanted]
+    return data.take(_array(pa.int64(), places))
+
+
 def _array(type_: pa.DataType, items: Sequence[Any]) -> pa.Array:
     valid = _bitmap(items)
     if type_ == pa.string():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from bergung.errors import DamageFound, MissingObject, ObjectExists, Refused
 from bergung.stores.base import Store
@@ -55,15 +56,17 @@ def _settle(vault: Store, folder: str, place: tuple[str, str], source: Blocks) -
     kept = Kept(own, hashing.digest, hashing.size_bytes, False)
     if holds(vault, folder + own, kept.digest):
         return kept
-    beside = beside_key(path, kept.digest)
-    try:
-        again = Hashing(source())
-        vault.put_if_absent(folder + beside, again)
-        return Kept(beside, again.digest, again.size_bytes, True)
-    except ObjectExists:
-        if not holds(vault, folder + beside, kept.digest):
-            raise DamageFound(f"{folder}{beside} is taken by other bytes", "run bergung verify") from None
-        return Kept(beside, kept.digest, kept.size_bytes, False)
+    for number in count():
+        beside = beside_key(path, kept.digest, number)
+        try:
+            again = Hashing(source())
+            vault.put_if_absent(folder + beside, again)
+            return Kept(beside, again.digest, again.size_bytes, True)
+        except ObjectExists:
+            # Somebody who knows the file could have planted junk there, but not under every number.
+            if holds(vault, folder + beside, kept.digest):
+                return Kept(beside, kept.digest, kept.size_bytes, False)
+    raise AssertionError("count never ends")
 
 
 def holds(vault: Store, key: str, digest: str) -> bool:

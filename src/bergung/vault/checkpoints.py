@@ -31,7 +31,7 @@ class _Document(msgspec.Struct):
 
 def find(store: Store, prefix: str) -> dict[int, str]:
     """First slot of each checkpoint, and its key."""
-    lasts = ((slot_of(stat.key), stat.key) for stat in store.list(prefix))
+    lasts = ((slot_of(prefix, stat.key), stat.key) for stat in store.list(prefix))
     return {last - SLOTS + 1: key for last, key in lasts if last is not None and last % SLOTS == SLOTS - 1}
 
 

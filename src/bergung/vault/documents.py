@@ -1,12 +1,12 @@
 """JSON documents in a vault: written create-only, read by digest."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
 from bergung.errors import CorruptFile, ObjectExists
-from bergung.stores.base import Store
+from bergung.stores.base import Store, Version
 from bergung.stores.digest import digest_of, read_verified
 
 T = TypeVar("T")
@@ -40,6 +40,11 @@ def put_document(store: Store, key: str, document: object) -> str:
 def read_document(store: Store, key: str, digest: str, type_: type[T]) -> T:
     """Read by digest, over older versions when it must be (format.md R8)."""
     return decode(read_verified(store, key, digest), type_, key)
+
+
+def versions_of(store: Store, key: str) -> Iterator[Version]:
+    """What was ever written under just this key, oldest first."""
+    return (version for version in store.list_versions(key) if version.key == key and not version.is_marker)
 
 
 def read_mapping(data: bytes, where: str) -> Mapping[str, Any]:

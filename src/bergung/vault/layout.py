@@ -24,9 +24,9 @@ def slot_key(log: str, slot: int) -> str:
     return f"{log}{slot:020d}.json"
 
 
-def slot_of(key: str) -> int | None:
-    """The number in a slot's key; None for a key that is none."""
-    match = re.search(r"/(\d{20})\.json$", key)
+def slot_of(log: str, key: str) -> int | None:
+    """The number in a slot's key; None for a key that is none, such as one in a folder below the log."""
+    match = re.fullmatch(r"([0-9]{20})\.json", key.removeprefix(log))
     return int(match.group(1)) if match else None
 
 
@@ -60,10 +60,15 @@ def blob_key(location: str, path: str) -> str:
     return _plain(f"elsewhere/{scheme or 'file'}/{authority or '-'}/{key.removeprefix('/')}") or beside_key(path)
 
 
-def beside_key(path: str, content: str | None = None) -> str:
-    """Below a table's folder: for a path that cannot be a key, or that came again with other bytes."""
+def beside_key(path: str, content: str | None = None, again: int = 0) -> str:
+    """Below a table's folder: for a path that cannot be a key, or that came again with other bytes.
+
+    `again` counts the keys that were found taken by bytes of somebody else.
+    """
     own = f"beside/{sha256(path.encode()).hexdigest()}"
-    return own if content is None else f"{own}-{content.removeprefix('sha256:')[:16]}"
+    if content is None:
+        return own
+    return f"{own}-{content.removeprefix('sha256:')[:16]}" + (f"-{again}" if again else "")
 
 
 def _plain(key: str) -> str | None:

@@ -1,15 +1,16 @@
 """The chain of slots that says which points exist (format.md, "The log")."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from bergung.errors import CorruptFile, MissingObject, ObjectExists, StoreError, VaultTooNew
+from bergung.errors import CorruptFile, ObjectExists, StoreError, VaultTooNew
 from bergung.stores.base import Store, Version
 from bergung.stores.digest import digest_of
 from bergung.vault import checkpoints
-from bergung.vault.documents import encode, read_mapping
+from bergung.vault.documents import encode, read_mapping, versions_of
 from bergung.vault.layout import CHECKPOINTS, LOG, slot_key, slot_of
 
 KINDS = frozenset(
@@ -18,6 +19,12 @@ KINDS = frozenset(
         "forget", "unforget", "unpin", "prune-begin", "prune-end",
     }
 )  # fmt: skip
+_TEXT = re.compile(r".+", re.DOTALL)
+_SHAPES = {
+    "seal": {"at": _TEXT, "point": re.compile(r"[A-Za-z0-9-]{1,80}"), "record": re.compile(r"sha256:[0-9a-f]{64}")},
+    "pin": {"point": _TEXT},
+}
+"""What readers rely on: an entry without it does not parse."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +95,7 @@ def _claim(store: Store, log: str, entry: Entry) -> bool:
 
 
 def _is_ours(store: Store, log: str, entry: Entry) -> bool:
-    versions = [version for version in store.list_versions(slot_key(log, entry.slot)) if not version.is_marker]
-    found = _first_valid(store, versions, entry.slot, entry.previous)
+    found = _valid(store, list(versions_of(store, slot_key(log, entry.slot))), entry.slot, entry.previous)
     return found is not None and found.digest == entry.digest
 
 
@@ -101,8 +107,8 @@ class _Reading:
         self.entries = list(known.entries)
         self.void = list(known.void)
         self.position = known.next_slot
-        self._slots = _by_slot(store.list_versions(log))
-        self._checkpoints = {} if log != LOG else checkpoints.find(store, CHECKPOINTS)
+        self._slots = _by_slot(log, store.list_versions(log))
+        self._checkpoints = {} if log != LOG or store.keeps_versions else checkpoints.find(store, CHECKPOINTS)
 
     def advance(self) -> bool:
         if self.position not in self._slots:
@@ -115,7 +121,7 @@ class _Reading:
         return self.entries[-1].digest if self.entries else None
 
     def _take_slot(self) -> None:
-        entry = _first_valid(self.store, self._slots[self.position], self.position, self._head())
+        entry = _valid(self.store, self._slots[self.position], self.position, self._head())
         if entry is None:
             self.void.append(self.position)
         else:
@@ -131,7 +137,7 @@ class _Reading:
         after = self.position + len(texts)
         if not entries or self._named_by(after) != entries[-1].digest:
             return False
-        self.entries += entries
+        self.entries += map(known, entries)
         self.void += void
         self.position = after
         return True
@@ -139,38 +145,31 @@ class _Reading:
     def _named_by(self, slot: int) -> str | None:
         """What the first readable slot from there on says came before it (format.md L5)."""
         while slot in self._slots:
-            for text in _texts(self.store, self._slots[slot]):
-                entry = parse(text, slot)
-                if entry is not None:
-                    return entry.previous
+            entry = parse(_oldest(self.store, self._slots[slot]), slot)
+            if entry is not None:
+                return entry.previous
             slot += 1
         return None
 
 
-def _by_slot(versions: Iterator[Version]) -> dict[int, list[Version]]:
+def _by_slot(log: str, versions: Iterator[Version]) -> dict[int, list[Version]]:
     found: dict[int, list[Version]] = {}
     for key, group in groupby(versions, key=lambda version: version.key):
-        slot = slot_of(key)
+        slot = slot_of(log, key)
         if slot is not None:
             found[slot] = [version for version in group if not version.is_marker]
     return found
 
 
-def _first_valid(store: Store, versions: list[Version], slot: int, previous: str | None) -> Entry | None:
-    """The oldest version that continues the chain is the slot (format.md L3)."""
-    for text in _texts(store, versions):
-        entry = parse(text, slot)
-        if entry is not None and entry.previous == previous:
-            return entry
-    return None
+def _valid(store: Store, versions: list[Version], slot: int, previous: str | None) -> Entry | None:
+    """The slot when it continues the chain (format.md L3)."""
+    entry = parse(_oldest(store, versions), slot)
+    return entry if entry is not None and entry.previous == previous else None
 
 
-def _texts(store: Store, versions: list[Version]) -> Iterator[bytes]:
-    for version in versions:
-        try:
-            yield store.read(version.key, version=version.version)
-        except MissingObject:
-            continue
+def _oldest(store: Store, versions: list[Version]) -> bytes:
+    """The oldest version decides for ever: were a later one to count, it could make a void slot valid and those after it void."""
+    return store.read(versions[0].key, version=versions[0].version) if versions else b""
 
 
 def _replay(texts: list[bytes | None], first: int, previous: str | None) -> tuple[list[Entry], list[int]]:
@@ -181,7 +180,7 @@ def _replay(texts: list[bytes | None], first: int, previous: str | None) -> tupl
         if entry is None:
             void.append(slot)
         elif entry.previous == previous:
-            entries.append(known(entry))
+            entries.append(entry)
             previous = entry.digest
         else:
             return [], []
@@ -197,7 +196,15 @@ def parse(text: bytes, slot: int) -> Entry | None:
     number, previous, kind = (document.pop(name, None) for name in ("slot", "previous", "entry"))
     if number != slot or not isinstance(kind, str) or not (previous is None or isinstance(previous, str)):
         return None
+    if not _fits(kind, document):
+        return None
     return Entry(slot, previous, kind, document, digest_of(text), text)
+
+
+def _fits(kind: str, body: Mapping[str, Any]) -> bool:
+    texts = all(re.fullmatch(shape, str(body.get(name, ""))) for name, shape in _SHAPES.get(kind, {}).items())
+    lists = all(isinstance(body.get(name, []), list) for name in ("first_seen", "points"))
+    return texts and lists
 
 
 def known(entry: Entry) -> Entry:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bergung.errors import CorruptFile, ObjectExists
+from bergung.errors import CorruptFile, DamageFound, ObjectExists
 from bergung.iceberg.columns import table_of
 from bergung.stores.base import Store
 from bergung.stores.digest import digest_of, read_verified
@@ -33,21 +34,37 @@ HELD, DAMAGED, MISSING, LEFT = "held", "damaged", "missing", "left"
 
 def write_receipts(store: Store, folder: str, of: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Store the receipts of the metadata file with digest `of`; return their own digest. Making them durable is the caller's."""
-    data = to_bytes(table_of(RECEIPT, rows).sort_by("path"), {"bergung.format": "1", "bergung.of": of})
+    table, footer = table_of(RECEIPT, rows).sort_by("path"), {"bergung.format": "1", "bergung.of": of}
+    digest = _store(store, folder, of, to_bytes(table, footer))
+    for number in count(1):
+        if digest is not None:
+            return digest
+        # Somebody who knows the table could have planted junk there: another footer makes another key.
+        digest = _store(store, folder, of, to_bytes(table, {**footer, "bergung.again": str(number)}))
+    raise AssertionError("count never ends")
+
+
+def _store(store: Store, folder: str, of: str, data: bytes) -> str | None:
+    """The digest; None when other bytes lie under the key."""
     digest = digest_of(data)
     key = folder + receipts_key(of, digest)
     try:
         store.put_if_absent(key, [data])
     except ObjectExists:
-        # The key holds 64 bits of the digest only, and somebody may have planted junk there.
-        read_verified(store, key, digest)
+        try:
+            read_verified(store, key, digest)
+        except DamageFound:
+            return None
     return digest
 
 
 def read_receipts(store: Store, folder: str, of: str, own: str) -> pa.Table:
     """Read by digest; the rows in the order of their paths."""
     key = folder + receipts_key(of, own)
-    return from_bytes(read_verified(store, key, own), key).select(RECEIPT.names)
+    found = from_bytes(read_verified(store, key, own), key)
+    if not set(RECEIPT.names) <= set(found.schema.names):
+        raise CorruptFile(f"{key} is not readable: columns are missing", "run bergung verify")
+    return found.select(RECEIPT.names)
 
 
 def to_bytes(rows: pa.Table, footer: Mapping[str, str]) -> bytes:

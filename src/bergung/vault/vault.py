@@ -11,7 +11,7 @@ from bergung.model.record import Record
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
 from bergung.stores.probe import probe
-from bergung.vault.documents import encode, put_document, read_document, read_mapping
+from bergung.vault.documents import encode, put_document, read_document, read_mapping, versions_of
 from bergung.vault.layout import ADMIN_LOG, LOG, VAULT_DOCUMENT, point_key
 from bergung.vault.log import Chain, Entry, append, read_chain
 
@@ -107,10 +107,10 @@ def open_vault(url: str, open_store: OpenStore) -> Vault:
 
 def _vault_document(store: Store) -> Mapping[str, object]:
     """The oldest version: on a locked store that is the one that was there first (format.md R8)."""
-    versions = [version for version in store.list_versions(VAULT_DOCUMENT) if not version.is_marker]
-    if not versions:
+    oldest = next(versions_of(store, VAULT_DOCUMENT), None)
+    if oldest is None:
         raise NoVault(f"no vault at {store.url}", f"make one: bergung init --vault {store.url}")
-    return read_mapping(store.read(VAULT_DOCUMENT, version=versions[0].version), VAULT_DOCUMENT)
+    return read_mapping(store.read(VAULT_DOCUMENT, version=oldest.version), VAULT_DOCUMENT)
 
 
 def read_state(vault: Vault) -> State:
@@ -122,7 +122,11 @@ def read_state(vault: Vault) -> State:
     forgotten = _last_word(admin.entries)
     pinned = {str(entry.body["point"]) for entry in chain.entries if entry.kind == "pin"}
     seals = [entry for entry in chain.entries if entry.kind == "seal"]
-    points = [_point(entry, pinned) for entry in seals if str(entry.body["point"]) not in forgotten]
+    # A point's first seal is its own: a later one of the same name cannot take its place.
+    first = {str(entry.body["point"]): entry for entry in reversed(seals)}
+    points = [
+        _point(entry, pinned) for entry in seals if entry is first[entry.body["point"]] and entry.body["point"] not in forgotten
+    ]
     seen = frozenset(str(identity) for entry in seals for identity in entry.body.get("first_seen", ()))
     return State(tuple(points), seen, chain.head, chain, admin)
 

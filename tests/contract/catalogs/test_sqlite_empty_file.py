@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog as TheirCatalog
-from tests.contract.catalogs.contract import CatalogContract
-from tests.contract.catalogs.pyiceberg_engine import PyIcebergEngine
 
 from bergung.catalogs.base import Catalog, Namespace
 from bergung.catalogs.sql import SqlCatalog
 from bergung.catalogs.sqlite import Database
 from bergung.clock import SystemClock
 from bergung.model.names import TableName
+from tests.contract.catalogs.contract import CatalogContract
+from tests.contract.catalogs.pyiceberg_engine import PyIcebergEngine
 
 
 class LateEngine(PyIcebergEngine):

@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog as PyIcebergCatalog
 from pyspark.sql import SparkSession
-from tests.contract.catalogs.contract import CatalogContract
-from tests.contract.catalogs.java_engine import JavaEngine
-from tests.contract.catalogs.jdbc_schema import V0
 
 from bergung.catalogs.base import Catalog, Namespace
 from bergung.catalogs.sql import SqlCatalog
@@ -19,6 +16,9 @@ from bergung.clock import SystemClock
 from bergung.errors import Busy, UnknownTable, UsageError
 from bergung.model.names import TableName
 from bergung.spark.session import SessionSettings, open_session
+from tests.contract.catalogs.contract import CatalogContract
+from tests.contract.catalogs.java_engine import JavaEngine
+from tests.contract.catalogs.jdbc_schema import V0
 
 EXTENSIONS = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
 

@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.contract.catalogs.contract import CatalogContract
-from tests.contract.catalogs.pyiceberg_engine import PyIcebergEngine
 
 from bergung.catalogs.base import Catalog, Namespace
 from bergung.catalogs.sql import SqlCatalog
@@ -15,6 +13,8 @@ from bergung.catalogs.sqlite import Database
 from bergung.clock import SystemClock
 from bergung.errors import BergungError, Busy, UnknownTable
 from bergung.model.names import TableName
+from tests.contract.catalogs.contract import CatalogContract
+from tests.contract.catalogs.pyiceberg_engine import PyIcebergEngine
 
 
 class TestSqliteOfPyIceberg(CatalogContract):

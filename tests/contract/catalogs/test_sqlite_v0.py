@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.contract.catalogs.contract import CatalogContract
-from tests.contract.catalogs.jdbc_schema import V0
-from tests.contract.catalogs.pyiceberg_engine import PyIcebergEngine
 
 from bergung.catalogs.base import Catalog
 from bergung.catalogs.sql import SqlCatalog
 from bergung.catalogs.sqlite import Database
 from bergung.clock import SystemClock
 from bergung.model.names import TableName
+from tests.contract.catalogs.contract import CatalogContract
+from tests.contract.catalogs.jdbc_schema import V0
+from tests.contract.catalogs.pyiceberg_engine import PyIcebergEngine
 
 
 class TestSqliteV0(CatalogContract):

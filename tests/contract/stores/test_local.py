@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.contract.stores.contract import StoreContract
 
 from bergung.errors import MissingObject, ObjectExists, Refused, SourceChanged
 from bergung.stores.base import Store
 from bergung.stores.local import LocalStore
+from tests.contract.stores.contract import StoreContract
 
 
 def overwrite_in_place(path: Path, content: bytes) -> None:

@@ -10,6 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
+from bergung.errors import NotAllowed, ObjectExists, Refused, StoreFull
+from bergung.stores.local import LocalStore
+from bergung.stores.probe import probe
 from tests.contract.stores.child import (
     as_nobody,
     in_child,
@@ -19,10 +23,6 @@ from tests.contract.stores.child import (
     small_disk,
     without,
 )
-
-from bergung.errors import NotAllowed, ObjectExists, Refused, StoreFull
-from bergung.stores.local import LocalStore
-from bergung.stores.probe import probe
 
 MIB = 1024 * 1024
 

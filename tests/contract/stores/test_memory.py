@@ -4,9 +4,9 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from tests.contract.stores.contract import StoreContract
 
 from bergung.stores.memory import MemoryStore
+from tests.contract.stores.contract import StoreContract
 
 
 class TestMemory(StoreContract):

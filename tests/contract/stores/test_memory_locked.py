@@ -5,12 +5,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.contract.stores.contract import StoreContract
-from tests.contract.stores.versions import VersionsContract
 
 from bergung.errors import MissingObject, NotAllowed
 from bergung.stores.memory import MemoryStore
 from bergung.stores.probe import probe
+from tests.contract.stores.contract import StoreContract
+from tests.contract.stores.versions import VersionsContract
 
 
 class HandClock:

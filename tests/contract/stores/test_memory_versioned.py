@@ -4,10 +4,10 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from tests.contract.stores.contract import StoreContract
-from tests.contract.stores.versions import VersionsContract
 
 from bergung.stores.memory import MemoryStore
+from tests.contract.stores.contract import StoreContract
+from tests.contract.stores.versions import VersionsContract
 
 
 class TestMemoryVersioned(StoreContract, VersionsContract):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.command import call, child, command_line
 
 import bergung
 from bergung import version
 from bergung.cli.main import cli
+from tests.command import call, child, command_line
 
 SOURCE = Path(bergung.__file__).parent
 

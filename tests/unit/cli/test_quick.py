@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.command import child, command_line
 
 HELP_SECONDS = 0.150

@@ -6,11 +6,11 @@ from typing import Any
 
 import fastavro
 import pytest
-from tests import synthetic_avro
-from tests.synthetic import Shape, SyntheticTable
 
 from bergung.errors import CorruptFile
 from bergung.iceberg.manifest_list import ManifestContent, ManifestFile, read_manifest_list
+from tests import synthetic_avro
+from tests.synthetic import Shape, SyntheticTable
 
 WHERE = "s3://b/t/metadata/snap-1.avro"
 

@@ -9,11 +9,11 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 import pytest
-from tests import synthetic_avro
-from tests.synthetic import Shape, SyntheticTable
 
 from bergung.errors import CorruptFile
 from bergung.iceberg.manifests import LIVE_FILES, read_entries, read_live_files
+from tests import synthetic_avro
+from tests.synthetic import Shape, SyntheticTable
 
 WHERE = "s3://b/t/metadata/m.avro"
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.synthetic import MINUTE_MS, START_MS, Shape, SyntheticTable
-from tests.synthetic_files import SCHEMA
 
 from bergung.errors import CorruptFile, UnsupportedTable
 from bergung.iceberg.metadata import Ref, TableMetadata, file_at, read_metadata
 from bergung.model.files import FileKind, ReachedFile
+from tests.synthetic import MINUTE_MS, START_MS, Shape, SyntheticTable
+from tests.synthetic_files import SCHEMA
 
 WHERE = "s3://b/t/metadata/00001-x.metadata.json"
 

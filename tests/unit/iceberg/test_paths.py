@@ -1,5 +1,7 @@
 """The cases of docs/format.md, Paths: this list is the truth."""
 
+from pathlib import Path
+
 import pytest
 
 from bergung.iceberg.paths import below, is_allowed, is_local, normal, spellings, split_uri
@@ -119,3 +121,21 @@ def test_what_starts_as_a_spelling_is_below(prefix: str) -> None:
 @pytest.mark.parametrize("prefix", ["/", "a/b", "/a/../b", "s3://"])
 def test_a_prefix_that_is_none_has_no_spelling(prefix: str) -> None:
     assert spellings(prefix) == ()
+
+
+def test_the_page_of_the_format_has_these_cases_and_no_others() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "format.md").read_text().partition("## Paths")[2].partition("\n## ")[0]
+    told = {line for line in page.splitlines() if line.startswith("| ") and not line.startswith(("| written", "| prefix |"))}
+    normal_rows = {f"| {_cell(path)} | {_cell(form)} | {why} |" for path, form, why in NORMAL}
+    below_rows = {f"| {_cell(prefix)} | {_cell(path)} | {_follows(rest)} | {why} |" for prefix, path, rest, why in BELOW}
+    assert told == normal_rows | below_rows
+
+
+def _cell(text: str) -> str:
+    return f"`{text}`".replace("\0", "\\0") if text else "(nothing)"
+
+
+def _follows(rest: str | None) -> str:
+    if rest is None:
+        return "not below"
+    return f"`{rest}`" if rest else "(the prefix itself)"

@@ -5,12 +5,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.synthetic import Shape, SyntheticTable
 
 from bergung.errors import Refused
 from bergung.iceberg.metadata import TableMetadata, read_metadata
 from bergung.iceberg.survey import allowed_prefixes, check_allowed, outside, reached_by
 from bergung.model.files import FileKind, ReachedFile
+from tests.synthetic import Shape, SyntheticTable
 
 OBJECTS = "s3://b/t/metadata/00001.metadata.json"
 

@@ -25,10 +25,10 @@ from pyiceberg.types import (
     TimestamptzType,
     UUIDType,
 )
-from tests.walking import local, metadata_of, walk, with_other_sizes
 
 from bergung.iceberg.manifests import read_entries
 from bergung.model.files import FileKind
+from tests.walking import local, metadata_of, walk, with_other_sizes
 
 COLUMNS = {
     "id": (LongType(), pa.int64(), [1, 2, 3]),

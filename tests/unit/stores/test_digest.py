@@ -5,13 +5,13 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.faults.counting_store import CountingStore, Counts
 
 from bergung.errors import DamageFound, Refused
 from bergung.stores.base import Store
 from bergung.stores.digest import Hashing, digest_of, digest_of_blocks, find_version, read_verified
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import MemoryStore
+from tests.faults.counting_store import CountingStore, Counts
 
 EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
