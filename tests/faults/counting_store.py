@@ -52,6 +52,7 @@ class CountingStore:
 
     def __init__(self, inner: Store, counts: Counts) -> None:
         self.url = inner.url
+        self.keeps_versions = inner.keeps_versions
         self._inner = inner
         self._counts = counts
 

@@ -154,6 +154,7 @@ class FaultyStore:
 
     def __init__(self, inner: Store, plan: FaultPlan) -> None:
         self.url = inner.url
+        self.keeps_versions = inner.keeps_versions
         self._inner = inner
         self._plan = plan
 

@@ -1,12 +1,14 @@
 """Others who work on a lake while a backup runs: real catalogs and stores with something that happens at a given call."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import RLock
+from typing import Any
 
 from bergung.backup.request import BackupRequest
 from bergung.backup.run import BackupResult, run_backup
-from bergung.catalogs.base import Catalog, Namespace, Pointer
+from bergung.catalogs.base import Catalog, Pointer
 from bergung.catalogs.select import select_tables
 from bergung.clock import SystemClock, from_ms
 from bergung.model.names import TableName
@@ -41,31 +43,13 @@ class BusyCatalog:
     happen: dict[int, Happen]
     asked: int = 0
 
-    def __post_init__(self) -> None:
-        self.name = self.inner.name
-
-    def namespaces(self) -> list[Namespace]:
-        return self.inner.namespaces()
-
-    def tables(self) -> list[TableName]:
-        return self.inner.tables()
-
-    def locate(self, table: TableName) -> Pointer:
-        return self.inner.locate(table)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     def locate_all(self, tables: list[TableName]) -> dict[TableName, Pointer]:
         self.asked += 1
         self.happen.get(self.asked, lambda: None)()
         return self.inner.locate_all(tables)
-
-    def register(self, table: TableName, metadata_location: str) -> None:
-        self.inner.register(table, metadata_location)
-
-    def replace(self, table: TableName, metadata_location: str, *, expected: str) -> None:
-        self.inner.replace(table, metadata_location, expected=expected)
-
-    def create_namespace(self, namespace: Namespace) -> None:
-        self.inner.create_namespace(namespace)
 
 
 @dataclass
@@ -75,11 +59,13 @@ class Moment:
     part: str
     happen: Happen
     happened: bool = False
+    _guard: Any = field(default_factory=RLock, repr=False)
 
     def look(self, key: str) -> None:
-        if self.part in key and not self.happened:
-            self.happened = True
-            self.happen()
+        with self._guard:
+            if self.part in key and not self.happened:
+                self.happened = True
+                self.happen()
 
     def open(self, url: str) -> Store:
         return BusyStore(open_store(url), self)
@@ -90,38 +76,14 @@ class BusyStore:
     """A real store; others are at work in it at their moment."""
 
     inner: Store
-    moment: Moment = field(repr=False)
+    moment: Moment
 
-    def __post_init__(self) -> None:
-        self.url = self.inner.url
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     def head(self, key: str) -> Stat:
         self.moment.look(key)
         return self.inner.head(key)
-
-    def read(self, key: str, *, start: int = 0, length: int | None = None, version: str | None = None) -> bytes:
-        return self.inner.read(key, start=start, length=length, version=version)
-
-    def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-        return self.inner.blocks(key, version=version, block_bytes=block_bytes)
-
-    def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
-        return self.inner.put_if_absent(key, blocks)
-
-    def list(self, prefix: str) -> Iterator[Stat]:
-        return self.inner.list(prefix)
-
-    def list_versions(self, prefix: str) -> Iterator[Version]:
-        return self.inner.list_versions(prefix)
-
-    def copy(self, source_key: str, key: str) -> Stat:
-        return self.inner.copy(source_key, key)
-
-    def delete(self, key: str, *, version: str | None = None) -> None:
-        self.inner.delete(key, version=version)
-
-    def make_durable(self, keys: Iterable[str]) -> None:
-        self.inner.make_durable(keys)
 
 
 def backup_beside(lake: Lake, between: Happen, *, before: Happen = lambda: None) -> BackupResult:
@@ -139,16 +101,3 @@ def backup_while(lake: Lake, part: str, happen: Happen, words: Iterable[str] = (
     result = lake.backup(words, open_=moment.open)
     assert moment.happened, f"nobody looked at {part}"
     return result
-
-
-def hide(lake: Lake, *names: str) -> None:
-    """The entry goes from the catalog, the files stay."""
-    kept = lake.keep()
-    lake.drop(*names)
-    for key in kept.source.keys() - {stat.key for stat in lake.source.list("")}:
-        lake.source.put_if_absent(key, [kept.source[key]])
-
-
-def delete_files(lake: Lake, paths: Iterable[str]) -> None:
-    for path in paths:
-        lake.source.delete(path.removeprefix(f"{lake.source.url}/"))

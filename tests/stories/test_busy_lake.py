@@ -9,8 +9,9 @@ from bergung.backup.run import BackupResult
 from bergung.errors import BergungError, CorruptFile, MissingObject, Refused, UnsupportedTable
 from tests.command import call
 from tests.faults.lake import Lake, bytes_of, contents
-from tests.stories.meddling import backup_while, delete_files
+from tests.stories.meddling import backup_while
 from tests.stories.small_lake import SmallLake
+from tests.stories.tables_at_risk import delete_files, half, overwrite, table_with_history
 from tests.synthetic import Shape, SyntheticTable
 
 GOOD = ("lake.sales.good", "lake.sales.other")
@@ -21,16 +22,8 @@ def busy(tmp_path: Path) -> Lake:
     """Two tables that nobody touches."""
     lake = Lake(tmp_path)
     for name in ("good", "other"):
-        _table(lake, name)
+        table_with_history(lake, name)
     return lake
-
-
-def _table(lake: Lake, name: str, shape: Shape | None = None) -> SyntheticTable:
-    table = lake.table(name, shape or Shape())
-    for _ in range(2):
-        table.append(2)
-        lake.publish(table)
-    return table
 
 
 def _expired_to(lake: Lake, table: SyntheticTable) -> Callable[[], None]:
@@ -40,8 +33,9 @@ def _expired_to(lake: Lake, table: SyntheticTable) -> Callable[[], None]:
         before = set(table.reached)
         table.delete(table.live_paths()[:3])
         table.append(1)
-        table.expire(0)
         lake.publish(table)
+        table.expire(1)
+        lake.publish(table, snapshot=False)
         delete_files(lake, sorted(before - table.reached.keys()))
 
     return happen
@@ -57,7 +51,7 @@ def _others_are_whole(lake: Lake, result: BackupResult) -> None:
 @pytest.mark.parametrize("part", ["snap-1001", "m.avro", "data/00001-"])
 def test_what_expires_while_it_is_read_is_taken_later_and_whole(busy: Lake, part: str) -> None:
     """Before its first manifest list, before a manifest, before a data file is looked at."""
-    hot = _table(busy, "hot")
+    hot = table_with_history(busy, "hot")
     result = backup_while(busy, f"hot/{part}" if "/" in part else _name_of(hot, part), _expired_to(busy, hot))
     entry = result.record.tables["lake.sales.hot"]
     assert (entry.status, entry.cut, entry.metadata_location) == ("complete", "later", hot.metadata_path)
@@ -77,7 +71,7 @@ def _name_of(table: SyntheticTable, part: str) -> str:
 
 
 def test_what_is_dropped_with_its_files_meanwhile_is_damaged_and_alone(busy: Lake) -> None:
-    doomed = _table(busy, "doomed")
+    doomed = table_with_history(busy, "doomed")
     result = backup_while(busy, "doomed/data/", lambda: busy.drop("doomed"))
     entry = result.record.tables["lake.sales.doomed"]
     assert (entry.status, entry.cut, entry.metadata_location) == ("damaged", "exact", doomed.metadata_path)
@@ -89,7 +83,7 @@ def test_what_is_dropped_with_its_files_meanwhile_is_damaged_and_alone(busy: Lak
 
 
 def test_a_commit_meanwhile_changes_nothing_of_the_point(busy: Lake) -> None:
-    hot = _table(busy, "hot")
+    hot = table_with_history(busy, "hot")
     wanted, pointer = bytes_of(hot), hot.metadata_path
 
     def commit() -> None:
@@ -105,30 +99,30 @@ def test_a_commit_meanwhile_changes_nothing_of_the_point(busy: Lake) -> None:
 
 
 def _cut_metadata(lake: Lake) -> None:
-    _overwrite(lake, _table(lake, "bad").metadata_path, lambda content: content[: len(content) // 2])
+    overwrite(lake, table_with_history(lake, "bad").metadata_path or "", half)
 
 
 def _newer_format(lake: Lake) -> None:
-    _table(lake, "bad", Shape(more={"format-version": 4}))
+    table_with_history(lake, "bad", Shape(more={"format-version": 4}))
 
 
 def _encrypted(lake: Lake) -> None:
-    _table(lake, "bad", Shape(more={"properties": {"encryption.key-id": "k"}}))
+    table_with_history(lake, "bad", Shape(more={"properties": {"encryption.key-id": "k"}}))
 
 
 def _list_outside(lake: Lake) -> None:
     more = {"metadata-log": [{"metadata-file": f"{lake.source.url}/good/metadata/x.json", "timestamp-ms": 1}]}
-    _table(lake, "bad", Shape(more=more))
+    table_with_history(lake, "bad", Shape(more=more))
 
 
 def _data_outside(lake: Lake) -> None:
-    table = _table(lake, "bad")
+    table = table_with_history(lake, "bad")
     table.add_files([{"file_path": "file:///etc/hostname", "file_size_in_bytes": 1}])
     lake.publish(table)
 
 
 def _manifest_outside(lake: Lake) -> None:
-    table = _table(lake, "bad")
+    table = table_with_history(lake, "bad")
     table.append(1)
     stolen = SyntheticTable(lake.folder / "stolen", Shape(location=f"{lake.source.url}/good"))
     stolen.append(1)
@@ -137,7 +131,7 @@ def _manifest_outside(lake: Lake) -> None:
 
 
 def _gone_metadata(lake: Lake) -> None:
-    delete_files(lake, [_table(lake, "bad").metadata_path or ""])
+    delete_files(lake, [table_with_history(lake, "bad").metadata_path or ""])
 
 
 @pytest.mark.parametrize(
@@ -166,9 +160,9 @@ def test_a_table_that_cannot_be_taken_fails_alone(busy: Lake, make: Callable[[La
 @pytest.mark.parametrize("part", ["snap-1001.avro", "m.avro"])
 def test_a_table_with_a_corrupt_file_is_damaged_alone(busy: Lake, part: str) -> None:
     """What is there is kept, bytes as they are: some other tool may make sense of them."""
-    table = _table(busy, "bad")
+    table = table_with_history(busy, "bad")
     path = next(path for path in sorted(table.reached) if part in path)
-    broken = _overwrite(busy, path, lambda content: content[:30] + b"junk" * (len(content) // 4))
+    broken = overwrite(busy, path, lambda content: content[:30] + b"junk" * (len(content) // 4))
     result = busy.backup()
     entry = result.record.tables["lake.sales.bad"]
     assert (entry.status, entry.missing.files, result.failed) == ("damaged", (path,), {})
@@ -180,13 +174,6 @@ def test_a_table_with_a_corrupt_file_is_damaged_alone(busy: Lake, part: str) -> 
     assert there.items() <= wanted.items()
     assert (restored.done, restored.damaged) == ((), ("lake.sales.bad",))
     _others_are_whole(busy, result)
-
-
-def _overwrite(lake: Lake, path: str | None, change: Callable[[bytes], bytes]) -> bytes:
-    key = (path or "").removeprefix(f"{lake.source.url}/")
-    changed = change(lake.source.read(key))
-    lake.source.overwrite(key, changed)
-    return changed
 
 
 def test_exit_codes_tell_damage_from_failure_and_damage_comes_first(lake: SmallLake) -> None:

@@ -7,7 +7,8 @@ import pytest
 from bergung.clock import to_text
 from bergung.model.record import Cut
 from tests.faults.lake import Lake, bytes_of, contents
-from tests.stories.meddling import StoppedClock, backup_beside, delete_files, hide, minute
+from tests.stories.meddling import StoppedClock, backup_beside, minute
+from tests.stories.tables_at_risk import delete_files, hide
 from tests.synthetic import MINUTE_MS, START_MS, SyntheticTable
 
 CUT = minute(2.5)

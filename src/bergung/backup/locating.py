@@ -1,7 +1,7 @@
 """Where the tables stood at one instant: pointers are read twice, and what moved between is decided by its own times."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bergung.carry.effects import Effects
@@ -46,7 +46,7 @@ def locate_all(effects: Effects, selected: Sequence[Selected]) -> Cut:
     failed: dict[str, BergungError] = {}
     for each in selected:
         try:
-            tables.append(_located(effects, each, (first.get(each.table), second.get(each.table)), at))
+            tables.append(_at_the_cut(effects, each, (first.get(each.table), second.get(each.table)), at))
         except BergungError as error:
             failed[str(each.table)] = error
     return Cut(at, tuple(tables), failed)
@@ -55,28 +55,47 @@ def locate_all(effects: Effects, selected: Sequence[Selected]) -> Cut:
 def locate_again(effects: Effects, selected: Selected) -> Located:
     """Where a table stands now, after the cut: its files vanished while they were read."""
     pointer = selected.catalog.locate(selected.table)
-    return _read(effects, selected, pointer, pointer.metadata_location, LATER)
+    return _read(effects, selected, pointer, LATER)
+
+
+def _at_the_cut(effects: Effects, selected: Selected, seen: tuple[Pointer | None, Pointer | None], at: datetime) -> Located:
+    try:
+        return _located(effects, selected, seen, at)
+    except MissingObject:
+        # A table that moves on may delete its old metadata files: then it is taken as it stands now.
+        return locate_again(effects, selected)
 
 
 def _located(effects: Effects, selected: Selected, seen: tuple[Pointer | None, Pointer | None], at: datetime) -> Located:
     first, second = seen
-    if second is None or first is None:
-        return _came_or_went(effects, selected, first or second)
-    if first.metadata_location == second.metadata_location:
-        return _read(effects, selected, second, second.metadata_location, EXACT)
-    newest = _read(effects, selected, second, second.metadata_location, CLOCK)
+    if second is None:
+        # Dropped meanwhile; and where neither look saw it, the catalog knows best why.
+        return _read(effects, selected, first or selected.catalog.locate(selected.table), CLOCK)
+    if first is not None and first.metadata_location == second.metadata_location:
+        return _read(effects, selected, second, EXACT)
+    newest = _read(effects, selected, second, CLOCK)
+    then = _pointer_at(newest, first, second, at)
+    if then is None:
+        return replace(newest, cut=LATER)
+    return newest if then.metadata_location == second.metadata_location else _read(effects, selected, then, CLOCK)
+
+
+def _pointer_at(newest: Located, first: Pointer | None, second: Pointer, at: datetime) -> Pointer | None:
+    """By the times in the table's own log; never older than what was seen before the cut, whatever a writer's clock said."""
     then = file_at(newest.metadata, second.metadata_location, to_ms(at))
-    return _read(effects, selected, second, then or first.metadata_location, CLOCK)
+    if first is not None and (then is None or _is_older(newest, then, first.metadata_location)):
+        return first
+    # What was committed after the cut is not in this version, though it was before the second look.
+    return None if then is None else replace(second, metadata_location=then, read_at=at)
 
 
-def _came_or_went(effects: Effects, selected: Selected, pointer: Pointer | None) -> Located:
-    if pointer is None:
-        # The catalog knows best why: the entry is gone, or names no file.
-        pointer = selected.catalog.locate(selected.table)
-    return _read(effects, selected, pointer, pointer.metadata_location, CLOCK)
+def _is_older(newest: Located, one: str, other: str) -> bool:
+    log = [entry.path for entry in newest.metadata.metadata_log]
+    return one in log and other in log and log.index(one) < log.index(other)
 
 
-def _read(effects: Effects, selected: Selected, pointer: Pointer, location: str, cut: str) -> Located:
+def _read(effects: Effects, selected: Selected, pointer: Pointer, cut: str) -> Located:
+    location = pointer.metadata_location
     store, key = open_path(location, effects.open_store)
     try:
         stat = store.head(key)

@@ -8,6 +8,7 @@ from bergung.carry.slices import Outcome
 from bergung.errors import DamageFound, MissingObject
 from bergung.stores.base import Store
 from bergung.vault.blobs import version_with
+from bergung.vault.documents import versions_of
 from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING
 
 
@@ -41,6 +42,12 @@ def _is_chosen(job: Job, row: Row) -> bool:
 
 def _by_size(vault: Store, key: str, row: Row) -> str:
     try:
-        return HELD if vault.head(key).size_bytes == row["size_bytes"] else DAMAGED
+        if vault.head(key).size_bytes == row["size_bytes"]:
+            return HELD
     except MissingObject:
+        pass
+    # What was written over it, or hides it, leaves the older versions as they were (format.md R8).
+    sizes = {version.size_bytes for version in versions_of(vault, key)}
+    if not sizes:
         return MISSING
+    return HELD if row["size_bytes"] in sizes else DAMAGED

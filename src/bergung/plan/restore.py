@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bergung.iceberg.paths import normal
 from bergung.model.record import Count
 
 
@@ -64,4 +65,4 @@ def catalog_action(metadata_location: str, current: str | None, has_catalog: boo
         return CatalogAction.NO_CATALOG
     if current is None:
         return CatalogAction.REGISTER
-    return CatalogAction.NOTHING if current == metadata_location else CatalogAction.REPLACE
+    return CatalogAction.NOTHING if normal(current) == normal(metadata_location) else CatalogAction.REPLACE

@@ -12,7 +12,7 @@ from bergung.model.names import join_levels
 from bergung.model.record import Record
 from bergung.plan.restore import CatalogAction, TablePlan
 from bergung.restore.planning import Planned, Target
-from bergung.vault.receipts import MISSING
+from bergung.vault.receipts import DAMAGED, MISSING
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Restored:
 def give_back(effects: Effects, planned: Planned, record: Record) -> Restored:
     """Carry what is not there; then finish table by table, so that one that fails does not stop the others."""
     totals = run_waves(effects, planned.job, give, planned.slices)
-    lost = {number for number, states in totals.tally.counts.items() if MISSING in states}
+    lost = {target.root.number for target in planned.targets if target.root.entry.status == DAMAGED}
+    lost |= {number for number, states in totals.tally.counts.items() if MISSING in states}
     failed: dict[str, BergungError] = {}
     done: list[str] = []
     damaged: list[str] = []
@@ -40,7 +41,7 @@ def give_back(effects: Effects, planned: Planned, record: Record) -> Restored:
         except BergungError as error:
             failed[plan.table] = error
             continue
-        (damaged if plan.lost.files or target.root.number in lost else done).append(plan.table)
+        (damaged if target.root.number in lost else done).append(plan.table)
     return Restored(totals, tuple(done), tuple(damaged), failed)
 
 

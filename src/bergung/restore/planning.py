@@ -14,7 +14,7 @@ from bergung.catalogs.base import Catalog
 from bergung.errors import DamageFound, Refused, UnknownTable
 from bergung.iceberg.metadata import read_metadata
 from bergung.iceberg.survey import allowed_prefixes, refuse
-from bergung.model.files import FileKind
+from bergung.model.files import NOTED_KINDS, FileKind
 from bergung.model.names import TableName
 from bergung.model.record import Count, Record, TableEntry
 from bergung.plan.restore import CatalogAction, RestorePlan, TablePlan, catalog_action
@@ -64,7 +64,7 @@ def plan_restore(
     _refuse_outside(job, totals)
     targets = [_target(job, name, root, open_catalog) for name, root in roots.items()]
     plans = tuple(_table_plan(target, found, totals) for target in targets)
-    named = tuple(str(row["path"]) for row in (*totals.tally.named, *found.lost))[:100]
+    named = tuple(str(row["path"]) for row in (*totals.tally.named, *_lost(found)))[:100]
     plan = RestorePlan(record.backup_metadata.backup_id, plans, named)
     return Planned(plan, job, tuple(targets), tuple(_second_pass(found.slices)))
 
@@ -127,7 +127,7 @@ def _table_plan(target: Target, found: Walk, totals: Totals) -> TablePlan:
     number, row = target.root.number, target.metadata_row
     counts = {state: totals.tally.count(state, [number]) for state in (ABSENT, HELD, DIFFERENT, LEFT)}
     counts[row["state"]] += Count(1, row["size_bytes"])
-    lost = [lost for lost in found.lost if lost["table"] == number]
+    lost = [lost for lost in _lost(found) if lost["table"] == number]
     return TablePlan(
         table=str(target.name),
         metadata_location=row["path"],
@@ -140,6 +140,11 @@ def _table_plan(target: Target, found: Walk, totals: Totals) -> TablePlan:
         action=_action(target),
         current=target.current,
     )
+
+
+def _lost(found: Walk) -> list[Row]:
+    """Without statistics: every snapshot reads the same without them."""
+    return [row for row in found.lost if row["kind"] not in NOTED_KINDS]
 
 
 def _action(target: Target) -> CatalogAction:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -25,7 +26,8 @@ class SparkEngine:
             frame = _applied(frame, step)
         try:
             return frame.toArrow()
-        except PySparkException as error:
+        except (PySparkException, Py4JError) as error:
+            # A job that fails under `toArrow` comes as Py4J's error, and over Connect as PySpark's.
             raise _translated(error) from error
 
     def interrupt(self) -> None:
@@ -41,7 +43,7 @@ def _applied(frame: DataFrame, step: Step) -> DataFrame:
     return frame.repartition(step.parts, *step.columns)
 
 
-def _translated(error: PySparkException) -> BergungError:
+def _translated(error: PySparkException | Py4JError) -> BergungError:
     text = str(error)
     if "cancelled" in text.lower() or "canceled" in text.lower():
         return Interrupted("stopped", "run the same command again: it goes on where it stopped")

@@ -43,6 +43,11 @@ class Store(Protocol):
     url: str
     """Opening this again, in any process, gives the same store."""
 
+    @property
+    def keeps_versions(self) -> bool:
+        """True when what is written under a key hides what was there and does not end it."""
+        ...
+
     def head(self, key: str) -> Stat:
         """What lies under the key; MissingObject when nothing does."""
         ...

@@ -26,6 +26,8 @@ class LocalStore:
     No symbolic link leads out of it, except with the root "/".
     """
 
+    keeps_versions = False
+
     def __init__(self, root: Path | str) -> None:
         self.root = "/" + os.path.abspath(root).lstrip("/")
         self.url = f"file://{self.root}"

@@ -84,6 +84,11 @@ class MemoryStore:
         self._bucket = _Bucket(versioned or lock_for is not None)
         _stores[name] = self
 
+    @property
+    def keeps_versions(self) -> bool:
+        """As asked for."""
+        return self._bucket.keeps_versions
+
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return memory_store, (self._name,)
 

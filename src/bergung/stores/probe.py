@@ -8,6 +8,9 @@ from contextlib import contextmanager, suppress
 from bergung.errors import MissingObject, NotAllowed, ObjectExists, Refused
 from bergung.stores.base import Store
 
+PROBE = "bergung-probe-"
+"""How the names begin that a probe takes."""
+
 _WRITERS = 8
 _ROUNDS = 3
 _HINT = "choose a store that honours create-only writes (on S3: `If-None-Match: *`), or a local folder"
@@ -18,7 +21,7 @@ def probe(store: Store) -> None:
 
     What it writes it takes away again, as far as the store allows.
     """
-    name = f"bergung-probe-{secrets.token_hex(8)}"
+    name = f"{PROBE}{secrets.token_hex(8)}"
     with _taken_away(store, name):
         _second_write_is_refused(store, f"{name}-once")
         _range_is_right(store, f"{name}-once")

@@ -71,7 +71,8 @@ def ask_to_cancel(store: Store, run: str, clock: Clock) -> None:
 def runs(store: Store) -> list[RunFacts]:
     """Every run, newest first."""
     ids = dict.fromkeys(stat.key.removeprefix(RUNS).split("/")[0] for stat in store.list(RUNS))
-    return [read_run(store, run) for run in reversed(ids)]
+    # A run writes its start first: what has none is no run.
+    return [read_run(store, run) for run in reversed(ids) if _exists(store, run_key(run, "start.json"))]
 
 
 def read_run(store: Store, run: str) -> RunFacts:

@@ -108,6 +108,8 @@ class _Reading:
         self.void = list(known.void)
         self.position = known.next_slot
         self._slots = _by_slot(log, store.list_versions(log))
+        # Where versions are kept a slot is its oldest version, and a checkpoint cannot show what that is: who claims slots
+        # ahead of us could make one that fits them.
         self._checkpoints = {} if log != LOG or store.keeps_versions else checkpoints.find(store, CHECKPOINTS)
 
     def advance(self) -> bool:
@@ -156,8 +158,10 @@ def _by_slot(log: str, versions: Iterator[Version]) -> dict[int, list[Version]]:
     found: dict[int, list[Version]] = {}
     for key, group in groupby(versions, key=lambda version: version.key):
         slot = slot_of(log, key)
-        if slot is not None:
-            found[slot] = [version for version in group if not version.is_marker]
+        # A key with nothing but markers is free: to pass it over would let it be filled when slots after it are taken.
+        written = [version for version in group if not version.is_marker]
+        if slot is not None and written:
+            found[slot] = written
     return found
 
 
@@ -202,7 +206,8 @@ def parse(text: bytes, slot: int) -> Entry | None:
 
 
 def _fits(kind: str, body: Mapping[str, Any]) -> bool:
-    texts = all(re.fullmatch(shape, str(body.get(name, ""))) for name, shape in _SHAPES.get(kind, {}).items())
+    shapes = _SHAPES.get(kind, {}).items()
+    texts = all(isinstance(body.get(name), str) and shape.fullmatch(body[name]) for name, shape in shapes)
     lists = all(isinstance(body.get(name, []), list) for name in ("first_seen", "points"))
     return texts and lists
 

@@ -10,7 +10,7 @@ from bergung.errors import MissingObject, NoVault, ObjectExists, UsageError, Vau
 from bergung.model.record import Record
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
-from bergung.stores.probe import probe
+from bergung.stores.probe import PROBE, probe
 from bergung.vault.documents import encode, put_document, read_document, read_mapping, versions_of
 from bergung.vault.layout import ADMIN_LOG, LOG, VAULT_DOCUMENT, point_key
 from bergung.vault.log import Chain, Entry, append, read_chain
@@ -55,7 +55,8 @@ class State:
         """A kept point by its id, or by a beginning of it that fits one only; `latest` is the newest."""
         if point == "latest" and self.points:
             return self.points[-1]
-        found = [known for known in self.points if known.id.startswith(point)]
+        exact = [known for known in self.points if known.id == point]
+        found = exact or [known for known in self.points if known.id.startswith(point)]
         if len(found) != 1:
             fact = f"{len(found)} points begin with {point!r}" if found else f"no point {point!r} in this vault"
             raise UsageError(fact, "run bergung points for those there are")
@@ -65,6 +66,9 @@ class State:
 def init_vault(url: str, open_store: OpenStore, clock: Clock, vault_id: UUID) -> Vault:
     """Make a vault where the store can really refuse a second writer; an existing vault is left as it is."""
     store = open_store(url)
+    if _is_half_made(store):
+        _begin_log(store, clock)
+        return open_vault(url, open_store)
     _refuse_existing(store)
     probe(store)
     document = {
@@ -74,11 +78,23 @@ def init_vault(url: str, open_store: OpenStore, clock: Clock, vault_id: UUID) ->
         "grace_seconds": GRACE_SECONDS,
     }
     try:
-        digest = put_document(store, VAULT_DOCUMENT, document)
+        put_document(store, VAULT_DOCUMENT, document)
     except ObjectExists as error:
         raise UsageError(f"{url} is a vault already", f"use it: --vault {url}") from error
-    append(store, LOG, "init", {"at": document["created_at"], "vault": digest})
+    _begin_log(store, clock)
     return open_vault(url, open_store)
+
+
+def _is_half_made(store: Store) -> bool:
+    """Somebody was stopped between the vault's document and the first slot of its log."""
+    return any(versions_of(store, VAULT_DOCUMENT)) and not any(store.list_versions(LOG))
+
+
+def _begin_log(store: Store, clock: Clock) -> None:
+    oldest = next(versions_of(store, VAULT_DOCUMENT))
+    store.make_durable([VAULT_DOCUMENT])
+    digest = digest_of(store.read(VAULT_DOCUMENT, version=oldest.version))
+    append(store, LOG, "init", {"at": to_text(clock.now()), "vault": digest})
 
 
 def _refuse_existing(store: Store) -> None:
@@ -88,7 +104,7 @@ def _refuse_existing(store: Store) -> None:
         pass
     else:
         raise UsageError(f"{store.url} is a vault already", f"use it: --vault {store.url}")
-    first = next(iter(store.list("")), None)
+    first = next((found for found in store.list("") if not found.key.startswith(PROBE)), None)
     if first is not None:
         raise UsageError(f"{store.url} is not empty: {first.key}", "name a folder that is empty or not there yet")
 
@@ -102,7 +118,10 @@ def open_vault(url: str, open_store: OpenStore) -> Vault:
         raise NoVault(f"no vault at {url}: vault.json names no format", f"make one: bergung init --vault {url}")
     if number > FORMAT:
         raise VaultTooNew(f"the vault at {url} has format {number}, this bergung knows {FORMAT}", "use a newer bergung")
-    return Vault(url, store, str(document["vault_id"]), int(str(document["grace_seconds"])))
+    vault_id, grace_seconds = document.get("vault_id"), document.get("grace_seconds")
+    if not isinstance(vault_id, str) or not isinstance(grace_seconds, int):
+        raise NoVault(f"no vault at {url}: vault.json is not whole", "bring vault.json back from a copy of the vault")
+    return Vault(url, store, vault_id, grace_seconds)
 
 
 def _vault_document(store: Store) -> Mapping[str, object]:

@@ -126,3 +126,17 @@ def test_junk_before_we_come_to_write_it_is_only_slow() -> None:
     log.overwrite(FIRST, b"junk")
     seal(log, "next")
     assert counted(log)[1] == SLOTS + 1
+
+
+def test_where_versions_are_kept_claiming_ahead_does_not_make_another_log() -> None:
+    """Two forged slots, claimed before the writers come there, and a checkpoint that fits them."""
+    log, entries = filled(SLOTS - 1, versioned=True)
+    chain = _chain(SLOTS, "forged")
+    put(log, SLOTS - 1, str(chain[-1]).encode())
+    put(log, SLOTS, text(SLOTS, digest_of(str(chain[-1]).encode()), point="forged"))
+    _forged(log, chain)
+    seal(log, "next")
+    found = read_chain(log, LOG)
+    assert [entry.slot for entry in found.entries] == [*range(SLOTS - 1), SLOTS + 1]
+    assert found.void == (SLOTS - 1, SLOTS)
+    assert found.entries[:-1] == tuple(entries)

@@ -147,13 +147,14 @@ def _hide_junk(log: MemoryStore) -> StoreError:
     return StoreError("the store failed")
 
 
-def test_a_key_with_markers_only_is_a_void_slot() -> None:
+def test_l3_a_key_with_markers_only_is_free() -> None:
+    """Were it passed over, it could be filled later, and those after it would no longer fit."""
     log = store(versioned=True)
     one = seal(log, "one")
     log.put_marker(slot_key(LOG, 1))
+    assert read_chain(log, LOG).next_slot == 1
     two = seal(log, "two")
-    assert read_chain(log, LOG).entries == (one, two)
-    assert read_chain(log, LOG).void == (1,)
+    assert (two.slot, read_chain(log, LOG).entries, read_chain(log, LOG).void) == (1, (one, two), ())
 
 
 @pytest.mark.parametrize(
