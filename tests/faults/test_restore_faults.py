@@ -75,6 +75,7 @@ def test_at_every_effect(before: Before, lake: Lake, way: str) -> None:
         was = _versions(lake)
         _struck(lake, strike, words)
         assert was.items() <= _versions(lake).items(), f"something that was there has changed: {strike}"
+        _not_half(before, lake, "orders", str(strike))
         lake.restore(words=words)
         _is_back(before, lake, str(strike))
         assert was.items() <= _versions(lake).items(), strike
@@ -91,6 +92,7 @@ def test_at_every_effect_over_other_bytes(before: Before, lake: Lake, way: str) 
         was.pop(before.differs)
         _struck(lake, strike, words, over=True)
         assert was.items() <= _versions(lake).items(), strike
+        _not_half(before, lake, "notes", str(strike))
         lake.restore(words=words, over=True)
         assert contents(lake.source, "notes/") == _part(before.wanted, "notes/"), strike
         assert lake.catalog().locate(NOTES).metadata_location == before.pointers["notes"], strike
@@ -128,6 +130,18 @@ def _faulty(lake: Lake, plan: FaultPlan) -> Callable[[str], Catalog]:
 
 def _versions(lake: Lake) -> dict[str, str]:
     return {stat.key: stat.version for stat in lake.source.list("")}
+
+
+def _not_half(before: Before, lake: Lake, name: str, strike: str) -> None:
+    """Files first, the metadata file after them, the catalog's entry last: who sees one sees all that comes before."""
+    files = _part(before.wanted, f"{name}/")
+    own = before.pointers[name].removeprefix(f"{lake.source.url}/")
+    there = contents(lake.source, f"{name}/")
+    found = lake.catalog().locate_all([TableName(CATALOG, (NAMESPACE,), name)]).values()
+    if any(pointer.metadata_location == before.pointers[name] for pointer in found):
+        assert own in there, strike
+    if own in there and own not in before.kept.source:
+        assert files.items() <= there.items(), strike
 
 
 def _is_back(before: Before, lake: Lake, strike: str) -> None:

@@ -84,6 +84,16 @@ def slots_beside(lake: Lake) -> None:
     lake.store.overwrite(slot_key(LOG, ahead), seal_text(ahead, entries[-1].digest, "forged"))
 
 
+def fill_log(lake: Lake, slots: int) -> None:
+    """With seals that fit, up to so many slots."""
+    chain = read_state(lake.vault()).chain
+    previous = chain.head
+    for slot in range(chain.next_slot, slots):
+        text = seal_text(slot, previous, f"filler-{slot}")
+        lake.store.overwrite(slot_key(LOG, slot), text)
+        previous = digest_of(text)
+
+
 def forge_checkpoint(lake: Lake) -> None:
     """One that holds other points, and a next slot that bears it out."""
     texts, previous = [], None

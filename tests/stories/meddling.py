@@ -12,7 +12,7 @@ from bergung.catalogs.base import Catalog, Pointer
 from bergung.catalogs.select import select_tables
 from bergung.clock import SystemClock, from_ms
 from bergung.model.names import TableName
-from bergung.stores.base import BLOCK_BYTES, Stat, Store, Version
+from bergung.stores.base import Stat, Store
 from bergung.stores.open import open_store
 from tests.faults.lake import CATALOG, Lake
 from tests.synthetic import MINUTE_MS, START_MS

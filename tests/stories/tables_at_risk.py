@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 
-from tests.faults.lake import CATALOG, NAMESPACE, Lake, bytes_of, contents
-from tests.synthetic import Shape, SyntheticTable
-
 from bergung.backup.request import METADATA, BackupRequest
 from bergung.backup.run import BackupResult
 from bergung.model.names import TableName
 from bergung.model.record import TableEntry
+from tests.faults.lake import CATALOG, NAMESPACE, Lake, bytes_of, contents
+from tests.synthetic import Shape, SyntheticTable
 
 PLAIN = Shape()
 

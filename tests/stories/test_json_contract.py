@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command import Said, call, child
-from tests.stories.small_lake import SmallLake
-from tests.synthetic import Shape, SyntheticTable
 
 from bergung.cli.main import cli
 from bergung.cli.watching import LineWatching, facts
 from bergung.clock import SystemClock
+from tests.command import Said, call, child
+from tests.stories.small_lake import SmallLake
+from tests.synthetic import Shape, SyntheticTable
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 ROW = re.compile(r"\| `([^`]+)` \| ([a-z ]+) \|")

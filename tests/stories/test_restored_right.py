@@ -7,12 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command import call, tree
-from tests.faults.counting_store import Counts, counting_open
-from tests.faults.lake import CATALOG, Lake, bytes_of, contents
-from tests.stories.small_lake import SmallLake
-from tests.stories.tables_at_risk import blobs, comes_back, delete_files, entry_of, key_of, pointer, table_with_history
-from tests.synthetic import Shape, SyntheticTable
 
 from bergung.backup.request import BackupRequest
 from bergung.backup.run import run_backup
@@ -25,6 +19,12 @@ from bergung.restore.request import RestoreRequest
 from bergung.restore.run import run_restore
 from bergung.stores.digest import digest_of
 from bergung.upkeep.showing import files_of
+from tests.command import call, tree
+from tests.faults.counting_store import Counts, counting_open
+from tests.faults.lake import CATALOG, Lake, bytes_of, contents
+from tests.stories.small_lake import SmallLake
+from tests.stories.tables_at_risk import blobs, comes_back, delete_files, entry_of, key_of, pointer, table_with_history
+from tests.synthetic import Shape, SyntheticTable
 
 OLD, NEW = b"as it was at first", b"other bytes, alike"
 

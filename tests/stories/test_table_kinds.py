@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+from pyiceberg.exceptions import ValidationError
 from pyiceberg.table.metadata import TableMetadataUtil
-from tests.faults.lake import CATALOG, NAMESPACE, Lake, contents
-from tests.stories.tables_at_risk import blobs, comes_back, entry_of, states, table_with_history
-from tests.synthetic import Shape, SyntheticTable
 
 from bergung.model.names import TableName
 from bergung.upkeep.showing import files_of
+from tests.faults.lake import CATALOG, NAMESPACE, Lake, contents
+from tests.stories.tables_at_risk import blobs, comes_back, entry_of, states, table_with_history
+from tests.synthetic import Shape, SyntheticTable
 
 VARIANT = {
     "type": "struct",
@@ -85,7 +85,9 @@ def test_deletes_of_all_kinds(lake: Lake) -> None:
     table.add_files([_written(table, "equality.parquet")], "equality_deletes")
     table.add_files([_written(table, "position.parquet")], "position_deletes")
     puffin = {**_written(table, "vectors.puffin"), "file_format": "PUFFIN"}
-    of = [{**puffin, "referenced_data_file": path, "content_offset": 4, "content_size_in_bytes": 9} for path in table.live_paths()[:2]]
+    of = [
+        {**puffin, "referenced_data_file": path, "content_offset": 4, "content_size_in_bytes": 9} for path in table.live_paths()[:2]
+    ]
     table.add_files(of, "deletion_vectors")
     lake.publish(table)
     comes_back(lake, table)

@@ -85,7 +85,7 @@ def _tell(story: Story) -> Prints:
         result = _restore(story)
     story.say(f"  {_told_restore(result)}", None)
     with story.step(f"compared every row of {len(before)} snapshots"):
-        _compare(before, _read_all(story))
+        compare(before, _read_all(story))
     return before
 
 
@@ -139,7 +139,8 @@ def _read(story: Story, table: str, metadata: TableMetadata, snapshot_id: int) -
     return fingerprint_of(frame, fields_of_iceberg(schema))
 
 
-def _compare(before: Prints, after: Prints) -> None:
+def compare(before: Prints, after: Prints) -> None:
+    """Different at the first snapshot that does not read as it did."""
     for (table, snapshot), was in before.items():
         now = after.get((table, snapshot))
         if now != was:

@@ -113,6 +113,8 @@ def _target(job: Job, name: TableName, root: Root, open_catalog: OpenCatalog) ->
         "size_bytes": file.size_bytes,
     }
     looked = look(job, [listed(row, root.number)]).rows[0]
+    if looked["state"] == OUTSIDE:
+        refuse([looked["path"]], job.tables[root.number].prefixes, str(name))
     return Target(name, root, looked, catalog, _current(catalog, name))
 
 
