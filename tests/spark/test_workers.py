@@ -61,9 +61,9 @@ class _Killer(threading.Thread):
 
 
 def _busy_workers() -> list[int]:
-    """Children of PySpark's daemons that are at work now: idle ones wait without using the processor."""
+    """Children of the daemons that fork PySpark's workers that are at work now: idle ones wait without using the processor."""
     found = [facts for path in Path("/proc").glob("[0-9]*") if (facts := _facts(path))]
-    daemons = {pid for pid, _, _, command in found if "pyspark.daemon" in command}
+    daemons = {pid for pid, _, _, command in found if "pyspark.worker" in command}
     return [pid for pid, parent, state, _ in found if parent in daemons and state in "RD"]
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
@@ -49,7 +51,15 @@ class Job:
 
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""
+        return self._vault
+
+    @cached_property
+    def _vault(self) -> Store:
         return self.open(self.vault_url)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A store that is open stays where it is.
+        return {name: value for name, value in vars(self).items() if name != "_vault"}
 
 
 class Durable:

@@ -1,6 +1,7 @@
 """Work through slices of a stored task list: one act per file, the outcome stored, a summary returned."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from bergung.carry.engine import Batches
@@ -36,11 +37,12 @@ class _Sum:
     tally: Tally = field(default_factory=Tally)
     rows: list[Row] = field(default_factory=list)
     durable: Durable = field(default_factory=Durable)
+    error: str | None = None
 
 
 def work(job: Job, act: Act, batches: Batches) -> Batches:
     """Each slice: act on each of its files, make what was written durable, store the outcome."""
-    return batched(DONE, (_worked(job, act, slice_) for slice_ in each(batches)))
+    return batched(DONE, _worked(job, act, each(batches)))
 
 
 def done_part(part: str, start: int) -> str:
@@ -48,19 +50,39 @@ def done_part(part: str, start: int) -> str:
     return f"{part.replace('tasks/', 'done/', 1).removesuffix('.parquet')}-{start:09d}.parquet"
 
 
-def _worked(job: Job, act: Act, slice_: Row) -> Row:
+def _worked(job: Job, act: Act, slices: Iterator[Row]) -> Iterator[Row]:
+    """One slice is made durable, which is waiting for a disk, while the next is read and hashed."""
+    with ThreadPoolExecutor(1) as behind:
+        settling: Future[Row] | None = None
+        for slice_ in slices:
+            total = _acted(job, act, slice_)
+            if settling is not None:
+                yield settling.result()
+            settling = behind.submit(_settled, job, slice_, total)
+        if settling is not None:
+            yield settling.result()
+
+
+def _acted(job: Job, act: Act, slice_: Row) -> _Sum:
     total = _Sum()
-    error = None
     try:
         rows = read_part(job, slice_["part"]).slice(slice_["start"], slice_["count"])
         for group in files_of(rows):
             _add(total, act(job, group))
-        total.durable.settle()
-        write_named_part(job, done_part(slice_["part"], slice_["start"]), table_of(LISTED, total.rows))
     except BergungError as failure:
-        error = error_text(failure)
-    numbers = {name: getattr(total, name) for name in ("files", "bytes", "moved_files", "moved_bytes")}
-    return {"part": slice_["part"], "start": slice_["start"], **numbers, "tally": total.tally.to_text(), "error": error}
+        total.error = error_text(failure)
+    return total
+
+
+def _settled(job: Job, slice_: Row, total: _Sum) -> Row:
+    try:
+        if total.error is None:
+            total.durable.settle()
+            write_named_part(job, done_part(slice_["part"], slice_["start"]), table_of(LISTED, total.rows))
+    except BergungError as failure:
+        total.error = error_text(failure)
+    numbers = {name: getattr(total, name) for name in ("files", "bytes", "moved_files", "moved_bytes", "error")}
+    return {"part": slice_["part"], "start": slice_["start"], **numbers, "tally": total.tally.to_text()}
 
 
 def _add(total: _Sum, outcome: Outcome) -> None:

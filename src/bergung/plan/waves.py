@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
 
-FIRST_WAVE_BYTES = 512 * 1024 * 1024
+FIRST_WAVE_BYTES = 1024 * 1024 * 1024
 """A worker's share of the first wave, when nothing is known of the speed."""
 WAVE_SECONDS = 25.0
 PARTS_PER_WORKER = 3

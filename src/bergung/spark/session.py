@@ -16,7 +16,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from bergung.errors import BergungError
-from bergung.spark import archive, jars, java
+from bergung.spark import archive, daemon, jars, java
 from bergung.spark.log import open_log, reason
 from bergung.spark.shipping import ship_package
 
@@ -120,7 +120,8 @@ def _place(settings: SessionSettings) -> dict[str, str]:
         return {"spark.master": settings.master}
     # Four tries for a task: plain local[N] fails the whole job with one dead worker.
     master = settings.master or f"local[{os.cpu_count() or 2},4]"
-    return {"spark.master": master, "spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    here = {"spark.master": master, "spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    return {**here, "spark.python.daemon.module": daemon.__name__}
 
 
 def _jvm_options(settings: SessionSettings, extra: Iterable[Path]) -> list[str]:

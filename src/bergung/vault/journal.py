@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bergung.clock import Clock, from_text, to_text
-from bergung.errors import BergungError, Interrupted, MissingObject, ObjectExists, UsageError
+from bergung.errors import BergungError, CorruptFile, Interrupted, MissingObject, ObjectExists, UsageError
 from bergung.stores.base import Store
 from bergung.vault.documents import put_document, read_mapping
 from bergung.vault.layout import RUNS, run_key
@@ -70,16 +70,24 @@ def ask_to_cancel(store: Store, run: str, clock: Clock) -> None:
 
 def runs(store: Store) -> list[RunFacts]:
     """Every run, newest first."""
-    ids = dict.fromkeys(stat.key.removeprefix(RUNS).split("/")[0] for stat in store.list(RUNS))
-    # A run writes its start first: what has none is no run.
-    return [read_run(store, run) for run in reversed(ids) if _exists(store, run_key(run, "start.json"))]
+    ids = dict.fromkeys(version.key.removeprefix(RUNS).split("/")[0] for version in store.list_versions(RUNS))
+    found = (_told(store, run) for run in reversed(ids))
+    return [facts for facts in found if facts is not None]
 
 
 def read_run(store: Store, run: str) -> RunFacts:
     """One run; UsageError when there is none of that id."""
-    steps = {name: facts for name, facts in documents(store, run)}
-    if "start" not in steps:
+    facts = _told(store, run)
+    if facts is None:
         raise UsageError(f"no run {run!r}", "run bergung runs for those there are")
+    return facts
+
+
+def _told(store: Store, run: str) -> RunFacts | None:
+    """A run writes its start first: what has none is no run."""
+    steps = dict(documents(store, run))
+    if "start" not in steps:
+        return None
     start, end = steps["start"], steps.get("end", {})
     status = str(end.get("status", "cancelled" if "cancel" in steps else "not ended"))
     return RunFacts(run, str(start.get("verb", "")), str(start["at"]), end.get("at"), status, tuple(steps))
@@ -87,18 +95,34 @@ def read_run(store: Store, run: str) -> RunFacts:
 
 def documents(store: Store, run: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """The journal documents of a run, in the order of time."""
-    keys = [stat.key for stat in store.list(run_key(run, "")) if stat.key.endswith(".json")]
-    found = [(_step(run, key), dict(read_mapping(store.read(key), key))) for key in keys]
-    yield from sorted(found, key=lambda step: from_text(str(step[1]["at"])))
+    found = [(_step(run, key), facts) for key, facts in _documents(store, run_key(run, ""), set())]
+    yield from sorted(found, key=lambda step: from_text(step[1]["at"]))
 
 
 def news(store: Store, seen: set[str]) -> list[tuple[str, str, dict[str, Any]]]:
     """Run, step and facts of the journal documents that are not among those seen, in the order of time; now they are."""
-    keys = [stat.key for stat in store.list(RUNS) if stat.key.endswith(".json") and stat.key not in seen]
-    seen.update(keys)
-    runs = [key.removeprefix(RUNS).split("/")[0] for key in keys]
-    found = [(run, _step(run, key), dict(read_mapping(store.read(key), key))) for run, key in zip(runs, keys, strict=True)]
-    return sorted(found, key=lambda step: str(step[2]["at"]))
+    found = [(key.removeprefix(RUNS).split("/")[0], key, facts) for key, facts in _documents(store, RUNS, seen)]
+    return sorted(((run, _step(run, key), facts) for run, key, facts in found), key=lambda step: str(step[2]["at"]))
+
+
+def _documents(store: Store, prefix: str, seen: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Keys and facts; what was there first counts, and junk that others left is passed over."""
+    for version in store.list_versions(prefix):
+        if version.is_marker or version.key in seen or not version.key.endswith(".json"):
+            continue
+        seen.add(version.key)
+        facts = _facts(store.read(version.key, version=version.version), version.key)
+        if facts is not None:
+            yield version.key, facts
+
+
+def _facts(data: bytes, key: str) -> dict[str, Any] | None:
+    try:
+        facts = dict(read_mapping(data, key))
+        from_text(facts["at"])
+    except (CorruptFile, KeyError, TypeError, ValueError):
+        return None
+    return facts
 
 
 def _step(run: str, key: str) -> str:

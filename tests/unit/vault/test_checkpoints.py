@@ -8,8 +8,9 @@ from bergung.stores.digest import digest_of
 from bergung.stores.memory import MemoryStore
 from bergung.vault.checkpoints import SLOTS
 from bergung.vault.layout import CHECKPOINTS, LOG, slot_key
-from bergung.vault.log import read_chain
+from bergung.vault.log import append, read_chain
 from tests.faults.counting_store import CountingStore, Counts
+from tests.faults.faulty_store import FaultPlan, FaultyStore
 from tests.unit.vault.slots import filled, put, seal, text
 
 FIRST = slot_key(CHECKPOINTS, SLOTS - 1)
@@ -140,3 +141,12 @@ def test_where_versions_are_kept_claiming_ahead_does_not_make_another_log() -> N
     assert [entry.slot for entry in found.entries] == [*range(SLOTS - 1), SLOTS + 1]
     assert found.void == (SLOTS - 1, SLOTS)
     assert found.entries[:-1] == tuple(entries)
+
+
+def test_one_that_cannot_be_written_is_no_error_of_the_entry_before_it() -> None:
+    log, _ = filled(SLOTS)
+    plan = FaultPlan()
+    plan.before("put_if_absent", prefix=CHECKPOINTS)
+    assert append(FaultyStore(log, plan), LOG, "pin", {"point": "p"}).slot == SLOTS
+    plan.assert_all_fired()
+    assert counted(log)[1] == SLOTS + 1
