@@ -176,15 +176,18 @@ def test_a_checkpoint_of_another_log_is_not_believed(story: Story) -> None:
     story.goes_on()
 
 
-class GivenIds:
-    """An intruder's dream: names that can be guessed."""
+GUESSED = "20300101T000000Z-0000000000"
+
+
+class GuessedIds:
+    """An intruder's dream: names that are known before."""
 
     def new(self, moment: datetime) -> str:
-        return "20300101T000000Z-0000000000"
+        return GUESSED
 
 
 def _backup_named(story: Story) -> None:
-    effects = replace(story.lake.effects(), ids=GivenIds())
+    effects = replace(story.lake.effects(), ids=GuessedIds())
     selected = select_tables([CATALOG], [], lambda name: story.lake.catalog())
     run_backup(effects, story.lake.vault(), BackupRequest((CATALOG,)), selected)
 
@@ -220,9 +223,9 @@ def test_junk_under_everything_that_comes_next(story: Story) -> None:
     _planted(story, [*intruder.next_keys(story.lake), slot_key(CHECKPOINTS, 255)])
 
 
-@pytest.mark.parametrize("key", [point_key("{}"), run_key("{}", "start.json"), run_key("{}", "bound/000000.parquet")])
+@pytest.mark.parametrize("key", [point_key(GUESSED), run_key(GUESSED, "start.json"), run_key(GUESSED, "bound/000000.parquet")])
 def test_junk_under_the_keys_of_a_run_stops_that_run_only(story: Story, key: str) -> None:
-    intruder.plant(story.lake, [key.format(GivenIds().new(datetime.min))])
+    intruder.plant(story.lake, [key])
     with pytest.raises(BergungError):
         _backup_named(story)
     assert story.lake.points() == list(story.wanted)

@@ -1,18 +1,20 @@
 """From tables of points to stored task lists of every file that they reach."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 from bergung.carry.effects import Effects
 from bergung.carry.engine import Map, Shuffle
 from bergung.carry.job import Job
-from bergung.carry.rows import LISTED, SLICE, Row, listed
+from bergung.carry.rows import LISTED, SLICE, Row, error_text, listed
 from bergung.carry.tasks import plan_parts
-from bergung.carry.tree import children, open_lists, reach, unique
+from bergung.carry.tree import children, open_lists, reach, refuse_gaps, unique
 from bergung.carry.waves import slices_of
+from bergung.errors import DamageFound
 from bergung.iceberg.columns import rows_of, table_of
 from bergung.iceberg.metadata import TableMetadata
+from bergung.iceberg.survey import reached_by
 from bergung.model.files import FileKind
 from bergung.model.record import TableEntry
 from bergung.plan.waves import PARTS_PER_WORKER, Slice
@@ -58,12 +60,21 @@ def _key(row: Row) -> tuple[object, ...]:
     return tuple(row[name] for name in ("table", "path", "digest", "receipts", "error"))
 
 
-def _children(job: Job, root: Root) -> Iterator[Row]:
+def _children(job: Job, root: Root) -> list[Row]:
     file = root.entry.metadata_file
     own = listed({"path": root.entry.metadata_location, "digest": file.digest}, root.number)
     ranks = ranks_of(root.metadata)
-    for row in children(job, {**own, "receipts": root.entry.receipts, "rank": 0}):
-        yield {**row, "rank": ranks.get(row["path"], len(ranks))}
+    rows = [
+        {**row, "rank": ranks.get(row["path"], len(ranks))}
+        for row in children(job, {**own, "receipts": root.entry.receipts, "rank": 0})
+    ]
+    # Older metadata files that were gone at the first look have no row (format.md, Receipts).
+    named = [file.path for file in reached_by(root.metadata) if file.kind != FileKind.METADATA]
+    try:
+        refuse_gaps(root.entry.metadata_location, named, [row["path"] for row in rows if row["error"] is None])
+    except DamageFound as error:
+        rows = [row for row in rows if row["error"] is not None] or [{**own, "error": error_text(error)}]
+    return rows
 
 
 def ranks_of(metadata: TableMetadata) -> Mapping[str, int]:

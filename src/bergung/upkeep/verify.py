@@ -9,12 +9,13 @@ from bergung.carry.job import Job, TableJob
 from bergung.carry.rows import Row
 from bergung.carry.walking import Root, Walk, walk
 from bergung.carry.waves import Totals, run_waves
-from bergung.errors import BergungError, DamageFound
+from bergung.errors import BergungError, DamageFound, Refused
 from bergung.iceberg.metadata import TableMetadata, read_metadata
 from bergung.model.record import Count, TableEntry
 from bergung.stores.digest import read_verified
 from bergung.upkeep.damage import Damage, Version, named, of_point, of_version
 from bergung.vault.journal import Run, begin
+from bergung.vault.layout import VAULT_DOCUMENT
 from bergung.vault.receipts import HELD, LEFT
 from bergung.vault.vault import Point, State, Vault, read_record, read_state
 
@@ -74,6 +75,7 @@ def _run(effects: Effects, vault: Vault, request: VerifyRequest, run: Run) -> Ve
     points = [state.find(request.point)] if request.point else list(state.points)
     effects.watch.step("records")
     book = _open(vault, points)
+    book.damages += _first_words(vault, state)
     effects.watch.step("receipts")
     job = _job(effects, vault, run, book, request)
     found = walk(effects, job, [version.root for version in book.versions])
@@ -97,6 +99,16 @@ def _expect(state: State, head: str | None) -> None:
     if head is not None and all(entry.digest != head for entry in state.chain.entries):
         raise DamageFound(f"the log does not hold {head}: its end was cut off or another log was put in its place",
                           "compare with a copy of the vault; do not forget or prune anything")  # fmt: skip
+
+
+def _first_words(vault: Vault, state: State) -> list[Damage]:
+    """vault.json has no parent but the first slot, which names its digest (format.md L1)."""
+    first = state.chain.entries[0]
+    try:
+        read_verified(vault.store, VAULT_DOCUMENT, str(first.body.get("vault")))
+    except (DamageFound, Refused) as error:
+        return [Damage(VAULT_DOCUMENT, error.message, (), (), ())]
+    return []
 
 
 def _open(vault: Vault, points: Iterable[Point]) -> _Book:

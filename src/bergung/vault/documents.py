@@ -21,7 +21,7 @@ def decode(data: bytes, type_: type[T], where: str) -> T:
     """Read a document as the given type; keys that it does not know are ignored (format.md R10)."""
     try:
         return msgspec.json.decode(data, type=type_)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CorruptFile(f"{where} is not what it should be: {error}", "run bergung verify") from error
 
 

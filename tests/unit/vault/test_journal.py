@@ -108,7 +108,9 @@ def test_runs_are_listed_newest_first_and_their_news_told_once(store: MemoryStor
     assert journal.news(store, seen) == []
 
 
-@pytest.mark.parametrize("junk", [b"", b"junk", b"[]", b"{}", b'{"at": 5}', b'{"at": "yesterday"}', b'{"at": "2026-01-01T00:00:00"}'])
+@pytest.mark.parametrize(
+    "junk", [b"", b"junk", b"[]", b"{}", b'{"at": 5}', b'{"at": "yesterday"}', b'{"at": "2026-01-01T00:00:00"}']
+)
 def test_junk_of_others_hides_and_stops_nothing(store: MemoryStore, clock: Ticking, junk: bytes) -> None:
     run = journal.begin(store, "r1", clock, verb="backup")
     for key in ("runs/r1/note.json", "runs/r2/start.json", "runs/r3/tasks/x.parquet", "runs/note.json"):

@@ -80,6 +80,7 @@ JUNK = [
     b"[1]",
     b'"text"',
     b"\xff\xfe",
+    b'{"slot": 2, "deep": ' + b"[" * 100_000,
     text(7, "PREVIOUS"),
     text(2, None),
     text(2, "sha256:" + "a" * 64),
