@@ -61,7 +61,8 @@ def _parts(result: VerifyResult) -> Iterator[Part]:
     yield f"{words.many(result.points, 'point')}: {counts.told(result.checked)} are there, {counts.told(result.read)} read"
     for damage in result.damages[: counts.SHOWN_FILES]:
         yield f"{damage.file}: {damage.problem}"
-        yield f"  harms {_harmed(damage)}"
+        if damage.tables or damage.points:
+            yield f"  harms {_harmed(damage)}"
     if result.damaged_count > min(len(result.damages), counts.SHOWN_FILES):
         yield f"… and {words.number(result.damaged_count - counts.SHOWN_FILES)} more"
     if result.void_slots:
