@@ -7,6 +7,7 @@ import pytest
 from bergung.cli import words
 from tests.command import call, tree
 from tests.stories.small_lake import SmallLake
+from tests.synthetic import Shape, SyntheticTable
 
 
 @pytest.fixture
@@ -121,7 +122,9 @@ def test_one_table_that_fails_does_not_stop_the_other(shop: SmallLake) -> None:
 
 def test_a_point_that_was_damaged_brings_back_what_it_has(shop: SmallLake) -> None:
     shop.append(("sales", "orders"), range(10, 20))
-    gone = shop.files("sales", "orders", kind="*.parquet")[0]
+    before = set(shop.files("sales", "orders", kind="*.parquet"))
+    shop.append(("sales", "orders"), range(20, 30))
+    (gone,) = set(shop.files("sales", "orders", kind="*.parquet")) - before
     gone.unlink()
     backup = call("backup", "lake")
     assert backup.code == 5 and "1 table lost files before this backup: lake.sales.orders" in backup.errors[0]
@@ -132,3 +135,23 @@ def test_a_point_that_was_damaged_brings_back_what_it_has(shop: SmallLake) -> No
     assert said.errors == ["the point has lost files of 1 table: lake.sales.orders"]
     in_json = call("restore", "lake.sales.orders", "--point", "latest", "--json").result
     assert in_json["status"] == "damaged" and in_json["damaged"] == ["lake.sales.orders"]
+
+
+def test_a_name_that_came_again_with_other_bytes_is_told(lake: SmallLake) -> None:
+    table = SyntheticTable(lake.warehouse / "again", Shape())
+    path = f"{table.location}/data/again.bin"
+    for content in (b"first", b"other"):
+        table.local(path).write_bytes(content)
+        table.delete([path])
+        table.add_files([{"file_path": path, "file_size_in_bytes": 5}])
+        table.commit()
+        if content == b"first":
+            lake.adopt("sales.again", table)
+        else:
+            lake.point_to(("sales", "again"), table.metadata_path or "")
+        assert call("backup", "lake").code == 0
+    table.local(path).unlink()
+    said = call("restore", "--all")
+    assert said.code == 0, said.err
+    assert "lake.sales.again: the point holds 1 path with other bytes too; what the newest snapshot sees is brought" in said.out
+    assert table.local(path).read_bytes() == b"other"

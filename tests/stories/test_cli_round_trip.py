@@ -171,5 +171,7 @@ def test_metadata_only_points_say_so_and_restore_only_what_is_still_there(shop: 
     assert call("restore", "lake.sales.orders").code == 0
     assert Path(metadata).is_file() and len(shop.rows("sales", "orders")) == 2
     shop.files("sales", "orders", kind="*.parquet")[0].unlink()
+    planned = call("restore", "lake.sales.orders", "--dry-run")
+    assert planned.code == 0 and "lake.sales.orders: 1 file cannot be brought" in planned.out
     refused = call("restore", "lake.sales.orders")
     assert refused.code == 14 and "metadata of lake.sales.orders only" in refused.errors[0]

@@ -18,6 +18,7 @@ from tests.stories.tables_at_risk import (
     table_with_history,
     world,
 )
+from tests.synthetic import Shape
 
 
 @pytest.fixture
@@ -99,3 +100,25 @@ def test_data_of_another_length_is_not_the_data_of_the_point(lake: Lake) -> None
     with pytest.raises(Refused, match="1 files of lake.sales.orders are there with other bytes"):
         lake.restore()
     assert world(lake) == before
+
+
+def test_a_copy_with_the_same_uuid_is_a_table_of_its_own(lake: Lake) -> None:
+    shape = Shape(more={"table-uuid": "11111111-2222-3333-4444-555555555555"})
+    one, two = lake.table("orders", shape), lake.table("copy", shape)
+    for rows, table in ((2, one), (3, two)):
+        table.append(rows)
+        lake.publish(table)
+    lake.backup()
+    first = {name.rsplit(".", 1)[-1]: entry for name, entry in lake.record().tables.items()}
+    assert first["orders"].identity == first["copy"].identity
+    assert first["orders"].location != first["copy"].location, "each folder is a valid copy of its table"
+
+    one.append(1)
+    two.append(1)
+    lake.publish(one)
+    lake.publish(two)
+    lake.backup()
+    second = {name.rsplit(".", 1)[-1]: entry for name, entry in lake.record().tables.items()}
+    assert {name: entry.location for name, entry in second.items()} == {name: entry.location for name, entry in first.items()}
+    assert [second[name].new_files["data"].files for name in ("orders", "copy")] == [1, 1]
+    assert all("beside/" not in key for key in blobs(lake))

@@ -61,14 +61,14 @@ class Attempt:
 
     def capture(self, tables: Sequence[Located]) -> Captured:
         """Survey and carry what changed; take over what did not."""
-        known = predecessors(self.vault, self.state, (each.metadata.identity for each in tables), self.request.captured)
+        known = predecessors(self.vault, self.state, tables, self.request.captured)
         bases, entries, changed = {}, {}, []
         for each in tables:
-            name, before = str(each.selected.table), known.get(each.metadata.identity)
+            before = known.get(each.name)
             if before is not None:
-                bases[name] = before.point.id
+                bases[each.name] = before.point.id
             if before is not None and is_unchanged(each, before):
-                entries[name] = unchanged_entry(before, each)
+                entries[each.name] = unchanged_entry(before, each)
             else:
                 changed.append(each)
         captured = self._capture(changed, known)
@@ -78,7 +78,7 @@ class Attempt:
         if not tables:
             return Captured()
         self.effects.watch.step("survey")
-        surveys = [self._begin(each, known.get(each.metadata.identity)) for each in tables]
+        surveys = [self._begin(each, known.get(each.name)) for each in tables]
         folders = {survey.index: self._folder(survey, known) for survey in surveys}
         read_lists(self.effects, self._job(surveys, folders), surveys)
         for survey in surveys:
@@ -101,7 +101,7 @@ class Attempt:
     def _folder(self, survey: Survey, known: dict[str, Predecessor]) -> str:
         """The folder of first sight, whatever the table is called now."""
         metadata, table = survey.located.metadata, survey.located.selected.table
-        before = known.get(metadata.identity)
+        before = known.get(survey.name)
         return before.entry.location if before else table_folder(table.namespace, table.name, metadata.identity)
 
     def _job(self, surveys: Sequence[Survey], folders: dict[int, str]) -> Job:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from bergung.backup.locating import Located
 from bergung.backup.request import ALL
 from bergung.errors import DamageFound
 from bergung.iceberg.columns import rows_of
 from bergung.iceberg.metadata import Snapshot
+from bergung.iceberg.paths import normal
 from bergung.model.files import FileKind
 from bergung.model.record import TableEntry
 from bergung.vault.receipts import HELD, RECEIPT, read_receipts
@@ -23,25 +25,34 @@ class Predecessor:
     entry: TableEntry
 
 
-def predecessors(vault: Vault, state: State, identities: Iterable[str], captured: str) -> dict[str, Predecessor]:
-    """The newest entry of each table that a capture of this kind can build on; records are read newest first."""
-    wanted = {identity for identity in identities if seen_mark(identity) in state.seen}
+def predecessors(vault: Vault, state: State, tables: Iterable[Located], captured: str) -> dict[str, Predecessor]:
+    """By name, the newest entry of each table that a capture of this kind can build on; records are read newest first."""
+    wanted = {each.name: each for each in tables if seen_mark(each.metadata.identity) in state.seen}
     found: dict[str, Predecessor] = {}
     for point in reversed(state.points):
-        if not wanted - found.keys():
+        if not wanted.keys() - found.keys():
             break
-        for entry in _entries(vault, point):
-            if entry.identity in wanted and entry.identity not in found and entry.captured in (ALL, captured):
-                found[entry.identity] = Predecessor(point, entry)
+        entries = [(name, entry) for name, entry in _entries(vault, point).items() if entry.captured in (ALL, captured)]
+        for table in wanted.keys() - found.keys():
+            same = next((entry for name, entry in entries if _is_same(wanted[table], name, entry)), None)
+            if same is not None:
+                found[table] = Predecessor(point, same)
     return found
 
 
-def _entries(vault: Vault, point: Point) -> list[TableEntry]:
+def _is_same(located: Located, name: str, entry: TableEntry) -> bool:
+    """A renamed table keeps its place, one that moved keeps its name: what shares the uuid only is a copy of it."""
+    if entry.identity != located.metadata.identity:
+        return False
+    return name == located.name or normal(entry.original_location) == normal(located.metadata.location)
+
+
+def _entries(vault: Vault, point: Point) -> dict[str, TableEntry]:
     try:
-        return list(read_record(vault, point).tables.values())
+        return read_record(vault, point).tables
     except DamageFound:
         # A lost record makes this run copy more, not less; verify names it.
-        return []
+        return {}
 
 
 @dataclass

@@ -27,6 +27,11 @@ class Located:
     source_version: str
     metadata: TableMetadata
 
+    @property
+    def name(self) -> str:
+        """As the record has it."""
+        return str(self.selected.table)
+
 
 @dataclass(frozen=True)
 class Cut:

@@ -24,8 +24,8 @@ def plan_backup(effects: Effects, vault: Vault, request: BackupRequest, selected
     """Pointers and metadata files are read, manifests are not: so the numbers of files are those of the summaries."""
     cut = locate_all(effects, selected)
     state = read_state(vault)
-    known = predecessors(vault, state, (each.metadata.identity for each in cut.tables), request.captured)
-    tables = tuple(_table(vault, request, each, known.get(each.metadata.identity)) for each in cut.tables)
+    known = predecessors(vault, state, cut.tables, request.captured)
+    tables = tuple(_table(vault, request, each, known.get(each.name)) for each in cut.tables)
     return BackupPlan(to_text(cut.at), tables, {name: error.message for name, error in cut.failed.items()})
 
 

@@ -42,7 +42,7 @@ class Survey:
 
     @property
     def name(self) -> str:
-        return str(self.located.selected.table)
+        return self.located.name
 
     def new_snapshots(self) -> list[Snapshot]:
         """Snapshots whose manifest list the vault has not, newest first."""

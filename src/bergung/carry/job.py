@@ -33,7 +33,6 @@ class TableJob:
     location: str
     prefixes: tuple[str, ...] = ()
     replaced: tuple[Replaced, ...] = ()
-    recurring: bool = False
 
 
 @dataclass(frozen=True)

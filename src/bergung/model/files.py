@@ -18,9 +18,6 @@ class FileKind(StrEnum):
     PARTITION_STATISTICS = "partition_statistics"
 
 
-ROW_KINDS = frozenset({FileKind.DATA, FileKind.POSITION_DELETES, FileKind.EQUALITY_DELETES, FileKind.DELETION_VECTORS})
-"""Kinds that hold rows or take rows away: without one of these a table reads wrong."""
-
 NOTED_KINDS = frozenset({FileKind.STATISTICS, FileKind.PARTITION_STATISTICS, FileKind.METADATA})
 """Kinds whose loss is noted and is no damage: every retained snapshot still reads the same.
 

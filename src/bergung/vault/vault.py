@@ -11,7 +11,7 @@ from bergung.model.record import Record
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
 from bergung.stores.probe import PROBE, probe
-from bergung.vault.documents import encode, put_document, read_document, read_mapping, versions_of
+from bergung.vault.documents import put_document, read_document, read_mapping, versions_of
 from bergung.vault.layout import ADMIN_LOG, LOG, VAULT_DOCUMENT, point_key
 from bergung.vault.log import Chain, Entry, append, read_chain
 
@@ -174,13 +174,3 @@ def read_record(vault: Vault, point: Point) -> Record:
 def seen_mark(identity: str) -> str:
     """How a seal notes an identity that no earlier seal had."""
     return sha256(identity.encode()).hexdigest()[:16]
-
-
-def record_bytes(record: Record) -> bytes:
-    """The record as it is stored."""
-    return encode(record)
-
-
-def record_digest(record: Record) -> str:
-    """The digest that its seal will name."""
-    return digest_of(encode(record))

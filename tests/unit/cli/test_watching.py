@@ -90,6 +90,7 @@ def test_a_line_now_and_then_while_it_runs(as_json: bool, capsys: pytest.Capture
 def test_a_run_of_seconds_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with LineWatching(as_json=False) as watch:
         watch.step("carry")
+        time.sleep(0.3)
     assert capsys.readouterr().err == ""
 
 

@@ -112,9 +112,21 @@ def _plan_parts(plan: RestorePlan) -> Iterator[Part]:
     yield f"from point {plan.point}"
     head = ("table", "to bring", "intact there", "different there", "lost", "catalog")
     yield Grid(head, [_row(table) for table in plan.tables])
+    for table in plan.tables:
+        yield from _remarks(table)
     if plan.named:
         yield "different, or lost:"
         yield from counts.named_files(plan.named, sum(table.different.files + table.lost.files for table in plan.tables))
+
+
+def _remarks(table: TablePlan) -> Iterator[str]:
+    name = shown(table.table)
+    if table.not_captured.files:
+        gone = words.many(table.not_captured.files, "file")
+        yield f"{name}: {gone} cannot be brought: they are gone, and the point has the metadata only"
+    if table.superseded:
+        paths = words.many(table.superseded, "path")
+        yield f"{name}: the point holds {paths} with other bytes too; what the newest snapshot sees is brought"
 
 
 def _row(table: TablePlan) -> tuple[str, ...]:
