@@ -8,7 +8,7 @@ environment() {
     local key
     key=$(echo "$here ${BERGUNG_PYTHON:-}" | sha256sum)
     venv=$BERGUNG_CACHE/envs/${key:0:16}
-    lock=$(sha256sum <"$here/uv.lock")
+    lock=$(sha256sum <"$here/requirements.lock")
     # Set on some machines, it would make every start of Python compile everything again.
     unset PYTHONDONTWRITEBYTECODE
     export PYTHONPYCACHEPREFIX=$BERGUNG_CACHE/pycache RUFF_CACHE_DIR=$BERGUNG_CACHE/ruff
@@ -27,7 +27,7 @@ make_environment() {
     exec 9>"$BERGUNG_CACHE/envs/lock"
     flock 9
     if ! is_ready; then
-        say "making the environment in $venv (once for each uv.lock; Spark is 450 MB)"
+        say "making the environment in $venv (once for each requirements.lock; Spark is 450 MB)"
         local python uv
         python=$(find_python)
         uv=$(find_uv "$python")
@@ -60,21 +60,35 @@ find_uv() {
     echo "$bootstrap/bin/uv"
 }
 
-# Exported with digests and installed by name, so that a machine's own index or wheel folder is used, not the lock's URLs.
+# With digests and by name, so that a machine's own index or wheel folder is used: the lock names no place.
 install_locked() {
-    local uv=$1 python=$2 list=$venv/requirements.txt
-    export UV_NO_PROGRESS=1 UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-180}
-    [ -n "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ] || use_index_of_pip "$python"
-    [ -n "${UV_FIND_LINKS:-}" ] || use_links_of_pip
+    local uv=$1 python=$2
+    prepare_uv "$python"
     if [ ! -x "$venv/bin/python" ]; then
         rm -rf "$venv"
         "$uv" venv --quiet --no-project --python "$python" "$venv" || return 1
     fi
     # In place, and nothing is removed: a test that runs beside this keeps its modules, Spark's archive its paths.
-    "$uv" export --quiet --frozen --no-emit-project --project "$here" --output-file "$list" >/dev/null \
-        && "$uv" pip install --quiet --require-hashes --python "$venv/bin/python" -r "$list" \
+    "$uv" pip install --quiet --require-hashes --python "$venv/bin/python" -r "$here/requirements.lock" \
         && "$uv" pip install --quiet --no-deps --python "$venv/bin/python" --editable "$here" \
         && echo "$lock" >"$venv/ready"
+}
+
+# Pins every version for every system; what is pinned already stays, unless --upgrade says otherwise.
+write_lock() {
+    local python uv
+    python=$(find_python)
+    uv=$(find_uv "$python")
+    prepare_uv "$python"
+    "$uv" pip compile --quiet --universal --generate-hashes --no-header --no-annotate --all-extras --group "$here/pyproject.toml:dev" \
+        --python-version 3.11 --output-file "$here/requirements.lock" "$@" "$here/pyproject.toml" >/dev/null \
+        && "$python" "$here/tools/lock.py" mark
+}
+
+prepare_uv() {
+    export UV_NO_PROGRESS=1 UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_HTTP_TIMEOUT=${UV_HTTP_TIMEOUT:-180}
+    [ -n "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ] || use_index_of_pip "$1"
+    [ -n "${UV_FIND_LINKS:-}" ] || use_links_of_pip
 }
 
 use_index_of_pip() {

@@ -19,8 +19,8 @@ RULES = {
     "replaces a real part": re.compile("|".join(map(re.escape, STAND_INS))),
     "is marked unfinished": re.compile(rf"\b(?:{'|'.join(UNFINISHED)})\b"),
 }
-# A lock file names where things come from; pyproject names what it bans.
-EXCEPTIONS = {"uv.lock": set(RULES), "pyproject.toml": {"replaces a real part"}}
+# It names what it bans.
+EXCEPTIONS = {"pyproject.toml": {"replaces a real part"}}
 
 
 def main() -> int:

@@ -1,37 +1,33 @@
-"""The lock file must fit pyproject: same requirements, same groups, no path of a machine."""
+"""The lock file must be made from the requirements that pyproject has now; its first line says which it was made from."""
 
-import re
 import sys
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+LOCK = ROOT / "requirements.lock"
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
+    mark = f"# for {requirements()}, by ./dev lock"
+    first, _, pins = LOCK.read_text().partition("\n")
+    if words == ["mark"]:
+        LOCK.write_text(f"{mark}\n" + "".join(line for line in LOCK.read_text().splitlines(True) if not line.startswith("#")))
+    elif first != mark or not pins:
+        print("requirements.lock was made from other requirements than those of pyproject.toml\nhint: ./dev lock")
+        return 1
+    return 0
+
+
+def requirements() -> str:
+    """A digest of all that is asked for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    lock = tomllib.loads((ROOT / "uv.lock").read_text())
-    ours = next(package for package in lock["package"] if package["name"] == project["project"]["name"])
-    asked = project["project"]["dependencies"] + sum(project["dependency-groups"].values(), [])
-    locked = ours["metadata"]["requires-dist"] + sum(ours["metadata"]["requires-dev"].values(), [])
-    wanted, found = set(map(asked_for, asked)), set(map(written_down, locked))
-    if wanted != found:
-        names = sorted({name for name, _ in wanted ^ found})
-        print(f"uv.lock does not fit pyproject.toml: {', '.join(names)}\nhint: uv lock")
-    return 0 if wanted == found else 1
-
-
-def asked_for(requirement: str) -> tuple[str, frozenset[str]]:
-    """Name and bounds: `pyiceberg`, {`>=0.12`, `<0.13`} of `pyiceberg[sql-sqlite]>=0.12,<0.13`."""
-    parts = re.fullmatch(r"([\w.-]+)(?:\[[^]]*])?(.*)", requirement.replace(" ", ""))
-    if parts is None:
-        raise ValueError(f"not a requirement: {requirement}")
-    return parts[1].lower(), frozenset(filter(None, parts[2].split(",")))
-
-
-def written_down(entry: dict[str, str]) -> tuple[str, frozenset[str]]:
-    return entry["name"], frozenset(filter(None, entry.get("specifier", "").split(",")))
+    lists = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
+    lists += project["dependency-groups"].values()
+    asked = sorted(requirement for requirements in lists for requirement in requirements)
+    return sha256("\n".join(asked).encode()).hexdigest()[:16]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

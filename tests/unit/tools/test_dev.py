@@ -14,7 +14,7 @@ def test_help_has_a_line_for_every_command_and_is_the_default(tmp_path: Path) ->
     told = dev("help", cwd=tmp_path)
     assert told.returncode == 0
     assert dev(cwd=tmp_path).stdout == told.stdout
-    for command in ("demo", "test", "nightly", "check", "docs", "bench", "servers", "bergung", "python", "help"):
+    for command in ("demo", "test", "nightly", "check", "docs", "lock", "bench", "servers", "bergung", "python", "help"):
         assert f"\n  {command} " in told.stdout
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def house(tmp_path: Path) -> Path:
     for folder in ("src", "tools"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "uv.lock"):
+    for name in ("pyproject.toml", "requirements.lock"):
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
@@ -90,4 +90,7 @@ def test_a_lock_that_does_not_fit_is_named(house: Path) -> None:
     assert tool(house, "lock") == []
     project = (house / "pyproject.toml").read_text()
     (house / "pyproject.toml").write_text(project.replace('"rich>=14"', '"rich>=13"'))
-    assert tool(house, "lock") == ["uv.lock does not fit pyproject.toml: rich", "hint: uv lock"]
+    assert tool(house, "lock") == [
+        "requirements.lock was made from other requirements than those of pyproject.toml",
+        "hint: ./dev lock",
+    ]

@@ -1,0 +1,103 @@
+"""Slices of work: durability is waited for behind the next slice, and what fails is an error of its slice."""
+
+import pickle
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from threading import Event, Lock
+
+from bergung.carry.job import Job, TableJob, read_part
+from bergung.carry.rows import LISTED, Row, batched, each, error_of
+from bergung.carry.slices import Outcome, done_part, work
+from bergung.carry.tasks import SLICE_BYTES, plan_parts
+from bergung.carry.waves import WAVE
+from bergung.errors import StoreError, StoreFull
+from bergung.stores.base import Store
+from bergung.stores.local import LocalStore
+from bergung.vault.receipts import HELD
+
+PATIENCE_SECONDS = 20
+
+
+class Slow(LocalStore):
+    """Makes the first slice durable only after the second has been worked on."""
+
+    def __init__(self, root: Path, second: Event) -> None:
+        super().__init__(root)
+        self.second = second
+
+    def make_durable(self, keys: Iterable[str]) -> None:
+        if not self.second.wait(PATIENCE_SECONDS):
+            raise StoreError("the second slice was not worked on meanwhile")
+        super().make_durable(keys)
+
+
+class Full(LocalStore):
+    """A disk that is full when the first file is to be made durable."""
+
+    def make_durable(self, keys: Iterable[str]) -> None:
+        named = list(keys)
+        if "0" in named:
+            raise StoreFull("no space left on device")
+        super().make_durable(named)
+
+
+class Guarded(LocalStore):
+    """A store that cannot be sent anywhere."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.guard = Lock()
+
+    def __reduce__(self) -> tuple[type[LocalStore], tuple[str]]:
+        raise TypeError("this store stays where it is")
+
+
+def job_on(store: Store) -> Job:
+    return Job(store.url, "run", {0: TableJob("t", "tables/t/", "file:///t")}, open=lambda _: store)
+
+
+def planned(job: Job, files: int) -> list[Row]:
+    """A slice for each file."""
+    rows = (
+        {"table": 0, "path": str(number), "parent": "", "kind": "data", "declared_bytes": SLICE_BYTES} for number in range(files)
+    )
+    slices = list(each(plan_parts(job, batched(LISTED, rows))))
+    assert len(slices) == files
+    return slices
+
+
+def worked(job: Job, slices: Sequence[Row], second: Event) -> list[Row]:
+    def act(_: Job, rows: list[Row]) -> Outcome:
+        job.vault().put_if_absent(rows[0]["path"], [b"content"])
+        if rows[0]["path"] == "1":
+            second.set()
+        return Outcome([{**rows[0], "state": HELD, "size_bytes": 7}], 7, (job.vault(), rows[0]["path"]))
+
+    return list(each(work(job, act, batched(WAVE, iter(slices)))))
+
+
+def test_a_slice_is_made_durable_while_the_next_is_worked_on(tmp_path: Path) -> None:
+    second = Event()
+    job = job_on(Slow(tmp_path, second))
+    slices = planned(job, 3)
+    done = worked(job, slices, second)
+    assert [(row["start"], row["files"], row["moved_bytes"], row["error"]) for row in done] == [
+        (start, 1, 7, None) for start in range(3)
+    ]
+    assert all(read_part(job, done_part(slice_["part"], slice_["start"])).num_rows == 1 for slice_ in slices)
+
+
+def test_what_cannot_be_made_durable_is_an_error_of_its_slice_and_has_no_outcome(tmp_path: Path) -> None:
+    job = job_on(Full(tmp_path))
+    slices = planned(job, 2)
+    first, last = worked(job, slices, Event())
+    assert isinstance(error_of(first["error"]), StoreFull) and last["error"] is None
+    stored = [stat.key for stat in job.vault().list("runs/run/done/")]
+    assert stored == [f"runs/run/{done_part(slices[1]['part'], slices[1]['start'])}"]
+
+
+def test_a_job_travels_without_the_store_that_it_has_opened(tmp_path: Path) -> None:
+    job = Job(str(tmp_path), "run", {}, open=Guarded)
+    assert isinstance(job.vault(), Guarded) and job.vault() is job.vault()
+    sent = pickle.loads(pickle.dumps(job))
+    assert sent == job and sent.vault() is not job.vault()
