@@ -2,6 +2,7 @@
 
 from bergung.catalogs.base import Catalog, Namespace, Pointer
 from bergung.model.names import TableName
+from bergung.stores.access import Access
 from tests.faults.faulty_store import FaultPlan
 
 
@@ -18,6 +19,12 @@ class FaultyCatalog:
 
     def tables(self) -> list[TableName]:
         return self._inner.tables()
+
+    def views(self) -> list[TableName]:
+        return self._inner.views()
+
+    def access(self, table: TableName) -> tuple[Access, ...]:
+        return self._inner.access(table)
 
     def locate(self, table: TableName) -> Pointer:
         return self._inner.locate(table)

@@ -1,10 +1,11 @@
 """The seam: what every catalog must do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from bergung.model.names import TableName
+from bergung.stores.access import Access
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,8 @@ class Pointer:
     previous_location: str | None
     read_at: datetime
     """Just before the catalog was asked: what it says is this old or younger."""
+    served: bytes | None = field(default=None, repr=False)
+    """The metadata as the catalog itself gives it out, where it gives out more than a pointer. Engines read this."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Catalog(Protocol):
         """All tables of the catalog, sorted; views are no tables."""
         ...
 
+    def views(self) -> list[TableName]:
+        """All views of the catalog, sorted; none where it cannot hold any."""
+        ...
+
     def locate(self, table: TableName) -> Pointer:
         """The raw pointer; UnknownTable when there is no such entry."""
         ...
@@ -48,6 +55,10 @@ class Catalog(Protocol):
 
         A table that is gone, or whose entry names no file, is absent: `locate` tells why.
         """
+        ...
+
+    def access(self, table: TableName) -> tuple[Access, ...]:
+        """How the table's files are reached, as far as the catalog says; nothing when it does not."""
         ...
 
     def register(self, table: TableName, metadata_location: str) -> None:

@@ -8,6 +8,7 @@ from bergung.catalogs.newest import newest
 from bergung.clock import Clock, SystemClock
 from bergung.errors import MissingObject, Refused, UnknownTable, UsageError
 from bergung.model.names import TableName
+from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.open import open_path, open_store
 
@@ -42,6 +43,14 @@ class LocationCatalog:
     def tables(self) -> list[TableName]:
         """The one."""
         return [self.table]
+
+    def views(self) -> list[TableName]:
+        """None."""
+        return []
+
+    def access(self, table: TableName) -> tuple[Access, ...]:
+        """Nobody is there to say."""
+        return ()
 
     def locate(self, table: TableName) -> Pointer:
         """The metadata file that was named, or the newest of the folder that was."""

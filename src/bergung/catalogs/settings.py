@@ -5,36 +5,55 @@ and it would make an empty database where it finds none.
 """
 
 import re
+from importlib import import_module
+from typing import cast
 
 from pyiceberg.typedef import RecursiveDict
 from pyiceberg.utils.config import Config
 from strictyaml import YAMLError  # type: ignore[import-untyped]
 
 from bergung.catalogs.base import Catalog
-from bergung.catalogs.sql import SqlCatalog
-from bergung.catalogs.sqlite import database
+from bergung.catalogs.declaration import Declaration
 from bergung.clock import Clock, SystemClock
 from bergung.errors import UsageError
+from bergung.stores.base import OpenStore
+from bergung.stores.open import open_store
 
 _CLOCK = SystemClock()
 _KIND_OF_SCHEME = {"http": "rest", "https": "rest", "thrift": "hive", "sqlite": "sql", "postgresql": "sql"}
+_MODULES = {
+    "sql on sqlite": "bergung.catalogs.sql",
+}
+"""Where the `open_declared` of each kind is. Imported only when one of that kind is opened: some cost a second."""
 _KNOWN = "this version knows SQL catalogs on SQLite, and tables named by their location or metadata file"
 
 
-def open_catalog(name: str, clock: Clock = _CLOCK) -> Catalog:
-    """The catalog of that name; its database is opened only when something is asked, and never created."""
-    properties = _properties(name)
-    uri = properties.get("uri", "")
-    scheme = re.split("[+:]", uri, maxsplit=1)[0]
-    kind = properties.get("type", "").lower() or _KIND_OF_SCHEME.get(scheme, scheme)
-    if not kind or (kind == "sql" and not uri):
-        raise UsageError(f"the catalog {name} is declared without a uri", _declaration(name))
-    if kind != "sql":
-        raise UsageError(f"the catalog {name} is of type {kind}, which this version does not know yet", _KNOWN)
-    if scheme != "sqlite":
-        # Of the uri only this much: the rest may hold a password.
-        raise UsageError(f"the catalog {name} is kept in {scheme}, which this version does not know yet", _KNOWN)
-    return SqlCatalog(name, database(uri), clock)
+def open_catalog(name: str, clock: Clock = _CLOCK, open_store: OpenStore = open_store) -> Catalog:
+    """The catalog of that name; it is asked for the first time when something is asked of it, and never created."""
+    declaration = Declaration(name, _properties(name), clock, open_store)
+    module = _MODULES.get(_kind(declaration))
+    if module is None:
+        raise _not_known(declaration)
+    return cast(Catalog, import_module(module).open_declared(declaration))
+
+
+def _kind(declaration: Declaration) -> str:
+    scheme = _scheme(declaration)
+    kind = declaration.properties.get("type", "").lower() or _KIND_OF_SCHEME.get(scheme, scheme)
+    if not kind or (kind == "sql" and not scheme):
+        raise UsageError(f"the catalog {declaration.name} is declared without a uri", _declaration(declaration.name))
+    return f"sql on {scheme}" if kind == "sql" else kind
+
+
+def _scheme(declaration: Declaration) -> str:
+    return re.split("[+:]", declaration.uri, maxsplit=1)[0]
+
+
+def _not_known(declaration: Declaration) -> UsageError:
+    # Of the uri only its scheme: the rest may hold a password.
+    kept, _, scheme = _kind(declaration).partition(" on ")
+    how = f"kept in {scheme}" if scheme else f"of type {kept}"
+    return UsageError(f"the catalog {declaration.name} is {how}, which this version does not know yet", _KNOWN)
 
 
 def catalog_names() -> list[str]:

@@ -7,18 +7,21 @@ as `a.b` is (a, b).
 from datetime import datetime
 
 from bergung.catalogs.base import Namespace, Pointer
+from bergung.catalogs.declaration import Declaration, declared_access
 from bergung.catalogs.entries import Entries, Entry
-from bergung.catalogs.sqlite import Database
+from bergung.catalogs.sqlite import Database, database
 from bergung.clock import Clock
 from bergung.errors import BergungError, Busy, SourceChanged, UnknownTable, UsageError
 from bergung.model.names import TableName, join_levels
+from bergung.stores.access import Access
 
 
 class SqlCatalog:
     """One catalog, by its name, of those that a database can hold."""
 
-    def __init__(self, name: str, database: Database, clock: Clock) -> None:
+    def __init__(self, name: str, database: Database, clock: Clock, access: tuple[Access, ...] = ()) -> None:
         self.name = name
+        self._access = access
         self._database = database
         self._clock = clock
 
@@ -36,6 +39,16 @@ class SqlCatalog:
         with self._database.reading() as connection:
             entries = Entries(connection, self.name).all()
         return sorted(self._name(entry) for entry in entries if entry.is_table)
+
+    def views(self) -> list[TableName]:
+        """All views of the catalog, sorted."""
+        with self._database.reading() as connection:
+            entries = Entries(connection, self.name).all()
+        return sorted(self._name(entry) for entry in entries if not entry.is_table)
+
+    def access(self, table: TableName) -> tuple[Access, ...]:
+        """As the catalog is declared, the same for all tables."""
+        return self._access
 
     def locate(self, table: TableName) -> Pointer:
         """The raw pointer; UnknownTable when there is no such entry."""
@@ -109,6 +122,12 @@ class SqlCatalog:
                 f"it has entries of {', '.join(others)}; give the catalog that name in the PyIceberg configuration",
             )
         raise UnknownTable(f"no table {table}", "check the name; upper and lower case differ")
+
+
+def open_declared(declaration: Declaration) -> SqlCatalog:
+    """On the SQLite file of the declaration's uri."""
+    access = declared_access(declaration)
+    return SqlCatalog(declaration.name, database(declaration.uri), declaration.clock, access)
 
 
 def _levels(text: str) -> tuple[str, ...]:

@@ -69,6 +69,7 @@ class CatalogContract:
 
     def test_an_empty_catalog_has_nothing(self, catalog: Catalog) -> None:
         assert catalog.tables() == []
+        assert catalog.views() == []
         assert catalog.namespaces() == []
         assert catalog.locate_all([TableName(catalog.name, ("sales",), "orders")]) == {}
 

@@ -45,6 +45,7 @@ class TestSqliteOfPyIceberg(CatalogContract):
             connection.execute("INSERT INTO iceberg_tables VALUES ('lake', 'sales', 'view', 'file:///v', NULL, 'VIEW')")
             connection.execute("INSERT INTO iceberg_tables VALUES ('lake', 'views', 'only', 'file:///v', NULL, 'VIEW')")
         assert catalog.tables() == [orders]
+        assert catalog.views() == [view, TableName("lake", ("views",), "only")]
         assert catalog.locate_all([view]) == {}
         assert [each.levels for each in catalog.namespaces()] == [("sales",), ("views",)]
         with pytest.raises(UnknownTable, match="is a view"):
