@@ -50,6 +50,11 @@ class Survey:
         snapshots = reversed(self.located.metadata.snapshots)
         return [snapshot for snapshot in snapshots if snapshot.manifest_list not in old]
 
+    def known_snapshots(self) -> list[Snapshot]:
+        """The others."""
+        new = {snapshot.snapshot_id for snapshot in self.new_snapshots()}
+        return [snapshot for snapshot in self.located.metadata.snapshots if snapshot.snapshot_id not in new]
+
     def replaced(self) -> tuple[Replaced, ...]:
         """Manifests of the new snapshots' parents that no new list names: their files may live on in new manifests."""
         by_id = {snapshot.snapshot_id: snapshot for snapshot in self.located.metadata.snapshots}
@@ -152,4 +157,13 @@ def _unsettled(survey: Survey, kind: FileKind | None = None) -> list[Row]:
 
 def table_job(survey: Survey, folder: str, prefixes: Sequence[str]) -> TableJob:
     """The table as executors see it."""
-    return TableJob(survey.name, folder, survey.located.metadata.location, tuple(prefixes), survey.replaced())
+    known = survey.known_snapshots()
+    return TableJob(
+        name=survey.name,
+        folder=folder,
+        location=survey.located.metadata.location,
+        prefixes=tuple(prefixes),
+        replaced=survey.replaced(),
+        known_snapshots=frozenset(snapshot.snapshot_id for snapshot in known),
+        known_until=max((snapshot.sequence_number for snapshot in known), default=0),
+    )

@@ -33,6 +33,10 @@ class TableJob:
     location: str
     prefixes: tuple[str, ...] = ()
     replaced: tuple[Replaced, ...] = ()
+    known_snapshots: frozenset[int] = frozenset()
+    """Snapshots that the predecessor held."""
+    known_until: int = 0
+    """The highest sequence number among them; 0 where version 1 counted none."""
 
 
 @dataclass(frozen=True)

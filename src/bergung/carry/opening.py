@@ -7,7 +7,7 @@ from hashlib import sha256
 import pyarrow as pa
 
 from bergung.carry.engine import Batches
-from bergung.carry.job import Durable, Job, Replaced, write_named_part
+from bergung.carry.job import Durable, Job, Replaced, TableJob, write_named_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_text
 from bergung.errors import BergungError, CorruptFile, DamageFound, MissingObject
 from bergung.iceberg.columns import rows_of, table_of, values, where
@@ -154,8 +154,8 @@ class _Memory:
         known: dict[str, Row] = {}
         if existing.num_rows:
             found = pick(self._of(table), existing.column("path").combine_chunks())
-            known = {row["path"]: row for row in rows_of(found)}
-        return [_settled(row, known) for row in rows_of(files)]
+            known = _agreed(rows_of(found))
+        return [_settled(row, known, self.job.tables[table]) for row in rows_of(files)]
 
     def _of(self, table: int) -> pa.Table:
         if table not in self._known:
@@ -173,8 +173,26 @@ class _Memory:
         return where(found, "state", HELD)
 
 
-def _settled(row: Row, known: dict[str, Row]) -> Row:
-    same = known.get(row["path"]) if row.pop("status") == 0 else None
+def _agreed(rows: list[Row]) -> dict[str, Row]:
+    """By path; a name that two manifests have with different bytes says nothing."""
+    known = {row["path"]: row for row in rows}
+    clashes = {row["path"] for row in rows if row["digest"] != known[row["path"]]["digest"]}
+    return {path: row for path, row in known.items() if path not in clashes}
+
+
+def _settled(row: Row, known: dict[str, Row], table: TableJob) -> Row:
+    entry = {name: row.pop(name) for name in ("status", "added_by", "added_at")}
+    same = known.get(row["path"]) if _lives_on(entry, table) else None
     if same is None or same["declared_bytes"] != row["declared_bytes"]:
         return row
     return {**same, "row_count": row["row_count"], "kind": row["kind"]}
+
+
+def _lives_on(entry: Row, table: TableJob) -> bool:
+    """True when the predecessor saw this very file: its name may have been used again since, for bytes as long (`add_files`)."""
+    if entry["status"] != 0:
+        return False
+    if entry["added_by"] in table.known_snapshots:
+        return True
+    # The snapshot that added it may have expired before the predecessor was made.
+    return bool(table.known_until and entry["added_at"] is not None and entry["added_at"] <= table.known_until)

@@ -17,15 +17,19 @@ LIVE_FILES = pa.schema(
         ("declared_bytes", pa.int64()),
         ("row_count", pa.int64()),
         ("status", pa.int8()),
+        ("added_by", pa.int64()),
+        ("added_at", pa.int64()),
     ]
 )
 """A row per live file, sorted by path. `status` is 0 for a file that is older than this manifest, 1 for one that came with
-it."""
+it; `added_by` is the snapshot that it came with, `added_at` that one's sequence number, as far as the entry says so."""
 
 EXISTING, ADDED, DELETED = 0, 1, 2
 
 _WANTED = {
     0: ("status",),
+    1: ("snapshot_id",),
+    4: ("file_sequence_number",),
     2: ("data_file",),
     134: ("content",),
     100: ("file_path",),
@@ -34,7 +38,7 @@ _WANTED = {
     104: ("file_size_in_bytes",),
 }
 
-File = tuple[str, str, int, int, int]
+File = tuple[str, str, int, int, int, int | None, int | None]
 
 
 def read_live_files(data: bytes, where: str) -> pa.Table:
@@ -62,7 +66,8 @@ def _live(data: bytes, where: str) -> Iterator[File]:
         size, rows = file["file_size_in_bytes"], file["record_count"]
         if size < 0 or rows < 0:
             raise ValueError("a negative size")
-        yield file["file_path"], _kind(file), size, rows, status
+        added = entry.get("snapshot_id"), entry.get("file_sequence_number")
+        yield file["file_path"], _kind(file), size, rows, status, *added
 
 
 def _kind(file: dict[str, Any]) -> FileKind:
@@ -89,7 +94,8 @@ def _each_once(files: list[File]) -> list[File]:
 
 def _joined(one: File, other: File) -> File:
     """Two entries of one file: deletion vectors add up; the file is old when one entry says so."""
-    path, kind, size, rows, status = one
+    path, kind, size, rows, status, *_ = one
     if kind == FileKind.DELETION_VECTORS:
         rows += other[3]
-    return path, kind, size, rows, min(status, other[4])
+    newest = max(one, other, key=lambda file: file[6] or 0)
+    return path, kind, size, rows, min(status, other[4]), newest[5], newest[6]

@@ -33,12 +33,23 @@ def entry(path: str, status: int = 1, **fields: Any) -> dict[str, Any]:
 def rows(data: bytes) -> list[tuple[Any, ...]]:
     found = read_live_files(data, WHERE)
     assert found.schema == LIVE_FILES
-    return [tuple(row.values()) for row in found.to_pylist()]
+    return [tuple(row.values())[:5] for row in found.to_pylist()]
 
 
 def test_live_files_are_sorted_and_deleted_ones_left_out() -> None:
     data = written([entry("s3://b/z", 1), entry("s3://b/gone", 2), entry("s3://b/a", 0, record_count=7)])
     assert rows(data) == [("s3://b/a", "data", 100, 7, 0), ("s3://b/z", "data", 100, 3, 1)]
+
+
+def test_who_added_a_file_and_when() -> None:
+    """An ADDED entry may leave both to its manifest, an older one says them; version 1 has no sequence numbers."""
+    inherits = {**entry("s3://b/new"), "snapshot_id": None}
+    tells = {**entry("s3://b/old", 0), "snapshot_id": 7, "file_sequence_number": 3}
+    added = ("path", "added_by", "added_at")
+    found = read_live_files(written([inherits, tells]), WHERE).select(added).to_pylist()
+    assert [tuple(row.values()) for row in found] == [("s3://b/new", None, None), ("s3://b/old", 7, 3)]
+    (old,) = read_live_files(written([tells], version=1), WHERE).select(added).to_pylist()
+    assert tuple(old.values()) == ("s3://b/old", 7, None)
 
 
 def test_nothing_lives() -> None:
