@@ -106,12 +106,14 @@ def test_wrong_words_are_told_with_a_hint(words: list[str], fact: str, hint: str
 
 
 def test_something_unforeseen_is_told_in_a_line_and_whole_when_asked(nowhere: Path) -> None:
-    (nowhere / "v").mkdir()
-    (nowhere / "v" / "vault.json").write_text('{"format": 1, "vault_id": "x", "grace_seconds": "soon"}')
-    said = child("points", "--vault", "v")
+    """A module that is broken on this machine, for example."""
+    (nowhere / "modules").mkdir()
+    (nowhere / "modules" / "msgspec.py").write_text("raise ValueError('half installed')")
+    broken = {"PYTHONPATH": str(nowhere / "modules")}
+    said = child("points", "--vault", "v", env=broken)
     assert said.code == 1 and len(said.err.splitlines()) == 2
-    assert "something unforeseen happened: ValueError" in said.err and "BERGUNG_TRACEBACK=1" in said.err
-    whole = child("points", "--vault", "v", env={"BERGUNG_TRACEBACK": "1"})
+    assert "something unforeseen happened: ValueError: half installed" in said.err and "BERGUNG_TRACEBACK=1" in said.err
+    whole = child("points", "--vault", "v", env={**broken, "BERGUNG_TRACEBACK": "1"})
     assert whole.code == 1 and "Traceback" in whole.err
 
 
