@@ -20,6 +20,7 @@ from bergung.cli.engines import SPARK, Engines
 from bergung.clock import SystemClock
 from bergung.restore.request import RestoreRequest
 from bergung.restore.run import run_restore
+from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.local import LocalStore
 from bergung.stores.open import open_store
@@ -37,7 +38,7 @@ class Unsynced(LocalStore):
             pass
 
 
-def open_unsynced(url: str) -> Store:
+def open_unsynced(url: str, access: tuple[Access, ...] = ()) -> Store:
     """Like `open_store`, for folders."""
     return Unsynced(url.removeprefix("file://"))
 

@@ -121,4 +121,4 @@ class _Passing:
 
 def counting_open(counts: Counts, inner: OpenStore = open_store) -> OpenStore:
     """Opens real stores that count into `counts`."""
-    return lambda url: CountingStore(inner(url), counts)
+    return lambda url, access=(): CountingStore(inner(url, access), counts)

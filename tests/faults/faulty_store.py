@@ -210,4 +210,4 @@ class FaultyStore:
 
 def faulty_open(plan: FaultPlan, inner: OpenStore = open_store) -> OpenStore:
     """Opens real stores that fail as the plan says."""
-    return lambda url: FaultyStore(inner(url), plan)
+    return lambda url, access=(): FaultyStore(inner(url, access), plan)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from bergung.stores.access import Access
 from bergung.stores.base import Store
 from bergung.stores.digest import digest_of
 from bergung.stores.open import open_store
@@ -117,8 +118,8 @@ def next_keys(lake: Lake) -> list[str]:
     copy = filled(f"{lake.name}-copy", contents(lake.store))
     before = set(contents(copy))
 
-    def open_copy(url: str) -> Store:
-        return open_store(copy.url if url == lake.store.url else url)
+    def open_copy(url: str, access: tuple[Access, ...] = ()) -> Store:
+        return open_store(copy.url if url == lake.store.url else url, access)
 
     lake.backup(open_=open_copy)
     return [key for key in contents(copy) if key not in before and key.startswith("tables/")]

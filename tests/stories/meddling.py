@@ -12,6 +12,7 @@ from bergung.catalogs.base import Catalog, Pointer
 from bergung.catalogs.select import select_tables
 from bergung.clock import SystemClock, from_ms
 from bergung.model.names import TableName
+from bergung.stores.access import Access
 from bergung.stores.base import Stat, Store
 from bergung.stores.open import open_store
 from tests.faults.lake import CATALOG, Lake
@@ -67,8 +68,8 @@ class Moment:
                 self.happened = True
                 self.happen()
 
-    def open(self, url: str) -> Store:
-        return BusyStore(open_store(url), self)
+    def open(self, url: str, access: tuple[Access, ...] = ()) -> Store:
+        return BusyStore(open_store(url, access), self)
 
 
 @dataclass

@@ -50,7 +50,8 @@ class Together(CountingStore):
 
 def machine(folder: str, words: tuple[str, ...], start: Barrier) -> tuple[str, str]:
     """A backup in a process of its own: its run, and the head of the log as it was told."""
-    effects, vault = Effects(engine=here), open_vault(f"{folder}/vault", lambda url: Together(open_store(url), start))
+    effects = Effects(engine=here)
+    vault = open_vault(f"{folder}/vault", lambda url, access=(): Together(open_store(url, access), start))
     start.wait()
     selected = select_tables(list(words), [], lambda name: catalog(Path(folder)))
     result = run_backup(effects, vault, BackupRequest(words), selected)

@@ -1,7 +1,7 @@
 """Where the tables stood at one instant: pointers are read twice, and what moved between is decided by its own times."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bergung.carry.effects import Effects
@@ -10,6 +10,7 @@ from bergung.catalogs.select import Selected, pointers
 from bergung.clock import to_ms
 from bergung.errors import BergungError, MissingObject
 from bergung.iceberg.metadata import TableMetadata, file_at, read_metadata
+from bergung.stores.access import Access
 from bergung.stores.open import open_path
 
 EXACT, CLOCK, LATER = "exact", "clock", "later"
@@ -26,6 +27,8 @@ class Located:
     data: bytes
     source_version: str
     metadata: TableMetadata
+    access: tuple[Access, ...] = field(default=(), repr=False)
+    """How its files are reached, as far as its catalog says."""
 
     @property
     def name(self) -> str:
@@ -101,7 +104,8 @@ def _is_older(newest: Located, one: str, other: str) -> bool:
 
 def _read(effects: Effects, selected: Selected, pointer: Pointer, cut: str) -> Located:
     location = pointer.metadata_location
-    store, key = open_path(location, effects.open_store)
+    access = selected.catalog.access(selected.table)
+    store, key = open_path(location, effects.open_store, access)
     try:
         stat = store.head(key)
         data = store.read(key, version=stat.version)
@@ -109,4 +113,4 @@ def _read(effects: Effects, selected: Selected, pointer: Pointer, cut: str) -> L
         hint = f"bring it back with bergung restore {selected.table}, or look for it with bergung salvage find"
         raise MissingObject(f"{selected.table} names a metadata file that is gone: {location}", hint) from error
     metadata = read_metadata(data, location)
-    return Located(selected, location, pointer.read_at, cut, data, stat.version, metadata)
+    return Located(selected, location, pointer.read_at, cut, data, stat.version, metadata, access)

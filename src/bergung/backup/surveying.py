@@ -166,4 +166,5 @@ def table_job(survey: Survey, folder: str, prefixes: Sequence[str]) -> TableJob:
         replaced=survey.replaced(),
         known_snapshots=frozenset(snapshot.snapshot_id for snapshot in known),
         known_until=max((snapshot.sequence_number for snapshot in known), default=0),
+        access=survey.located.access,
     )

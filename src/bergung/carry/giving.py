@@ -9,7 +9,6 @@ from bergung.errors import DamageFound, MissingObject, ObjectExists
 from bergung.iceberg.paths import is_allowed
 from bergung.stores.base import Stat, Store
 from bergung.stores.digest import digest_of_blocks
-from bergung.stores.open import open_path
 from bergung.vault.blobs import blocks_of, version_with
 from bergung.vault.receipts import HELD, LEFT, MISSING
 
@@ -31,7 +30,7 @@ def look(job: Job, rows: list[Row]) -> Outcome:
 def _found(job: Job, row: Row) -> str:
     if not is_allowed(row["path"], job.tables[row["table"]].prefixes):
         return OUTSIDE
-    store, key = open_path(row["path"], job.open)
+    store, key = job.at(row["table"], row["path"])
     try:
         stat = store.head(key)
     except MissingObject:
@@ -53,7 +52,7 @@ def give(job: Job, rows: list[Row]) -> Outcome:
     row = rows[0]
     if row["state"] != ABSENT and not (row["state"] == DIFFERENT and job.over):
         return Outcome(rows)
-    store, key = open_path(row["path"], job.open)
+    store, key = job.at(row["table"], row["path"])
     if row["state"] == DIFFERENT:
         store.delete(key)
     try:

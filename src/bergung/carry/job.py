@@ -1,7 +1,7 @@
 """What every function of a run must know, small enough to travel with it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from bergung.carry.engine import Batches
 from bergung.errors import ObjectExists
+from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
-from bergung.stores.open import open_store
+from bergung.stores.open import open_path, open_store
 from bergung.vault.layout import run_key
 from bergung.vault.receipts import from_bytes, to_bytes
 
@@ -37,6 +38,8 @@ class TableJob:
     """Snapshots that the predecessor held."""
     known_until: int = 0
     """The highest sequence number among them; 0 where version 1 counted none."""
+    access: tuple[Access, ...] = field(default=(), repr=False)
+    """How the table's own files are reached, as far as its catalog says."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class Job:
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""
         return self._vault
+
+    def at(self, table: int, path: str) -> tuple[Store, str]:
+        """The store and the key of a file where the table has it."""
+        return open_path(path, self.open, self.tables[table].access)
 
     @cached_property
     def _vault(self) -> Store:

@@ -7,7 +7,6 @@ from bergung.carry.rows import Row, error_text
 from bergung.carry.slices import Outcome
 from bergung.errors import BergungError, MissingObject, SourceChanged
 from bergung.stores.base import Stat, Store
-from bergung.stores.open import open_path
 from bergung.vault.blobs import Kept, keep
 from bergung.vault.receipts import DAMAGED, HELD, MISSING
 
@@ -40,7 +39,7 @@ def keep_file(job: Job, rows: list[Row]) -> Outcome:
 
 def _keep(job: Job, rows: list[Row]) -> Outcome:
     table, path = job.tables[rows[0]["table"]], rows[0]["path"]
-    source, key, stat = _source(job, path)
+    source, key, stat = _source(job, rows[0])
     vault = job.vault()
     kept = keep(vault, table.folder, (table.location, path), lambda: _blocks(source, key, stat))
     filled = {
@@ -59,9 +58,9 @@ def _state(row: Row, kept: Kept) -> str:
     return HELD if row["declared_bytes"] in (None, kept.size_bytes) else DAMAGED
 
 
-def _source(job: Job, path: str) -> tuple[Store, str, Stat]:
+def _source(job: Job, row: Row) -> tuple[Store, str, Stat]:
     try:
-        store, key = open_path(path, job.open)
+        store, key = job.at(row["table"], row["path"])
         return store, key, store.head(key)
     except BergungError as error:
         raise _SourceFailed(error) from error

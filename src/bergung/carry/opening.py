@@ -15,7 +15,6 @@ from bergung.iceberg.manifest_list import read_manifest_list
 from bergung.iceberg.manifests import read_live_files
 from bergung.iceberg.survey import check_allowed, outside, refuse
 from bergung.model.files import FileKind, ReachedFile
-from bergung.stores.open import open_path
 from bergung.vault.blobs import keep
 from bergung.vault.layout import receipts_key
 from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, RECEIPT, pick, read_receipts, write_receipts
@@ -63,7 +62,7 @@ def _open_list(job: Job, durable: Durable, wanted: Row) -> Iterator[Row]:
 def hold(job: Job, durable: Durable, wanted: Row) -> Opened:
     """Read a metadata file once, keep its bytes in the vault."""
     table = job.tables[wanted["table"]]
-    store, key = open_path(wanted["path"], job.open)
+    store, key = job.at(wanted["table"], wanted["path"])
     try:
         stat = store.head(key)
         data = b"".join(store.blocks(key, version=stat.version))

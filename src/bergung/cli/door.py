@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bergung.cli.settings import Settings, address, load_settings
 from bergung.errors import UsageError
+from bergung.stores.base import OpenStore
 
 
 @dataclass
@@ -22,6 +23,13 @@ class Door:
     def settings(self) -> Settings:
         """Read when first asked for: `--help` needs none."""
         return load_settings(os.environ, Path.cwd())
+
+    @cached_property
+    def stores(self) -> OpenStore:
+        """Opens every store that the call meets, as the settings say it is reached."""
+        from bergung.stores.open import Stores
+
+        return Stores(self.settings.accesses())
 
     def vault_address(self) -> str:
         """The vault that is meant; UsageError when none is named anywhere."""

@@ -9,13 +9,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from bergung.cli import access
 from bergung.errors import UsageError
+from bergung.stores.access import Access
 
 FILE = "bergung.toml"
 DEFAULT = "default"
 ENGINES = ("spark", "process", "auto")
 DEFAULTS = {"vault": "", "engine": "spark", "spark.master": "", "spark.remote": ""}
 SPARK = "spark."
+ACCESS = re.compile(rf"access[.](\d+)[.]({'|'.join(access.KEYS)})")
 
 _SECRET = re.compile(r"(?i)secret|password|token|credential|access[.]?key")
 _HIDDEN = "(hidden)"
@@ -44,6 +47,14 @@ class Settings:
         """What Spark itself is to be told."""
         own = ("spark.master", "spark.remote")
         return {name: each.value for name, each in self.values.items() if name.startswith(SPARK) and name not in own}
+
+    def accesses(self) -> tuple[Access, ...]:
+        """How object stores are reached, with their secrets."""
+        entries: dict[int, dict[str, str]] = {}
+        for name, each in self.values.items():
+            if found := ACCESS.fullmatch(name):
+                entries.setdefault(int(found[1]), {})[found[2]] = each.value
+        return access.resolved(entries, str(self.file))
 
     def shown(self) -> dict[str, Setting]:
         """Fit for a terminal: nothing that may be a secret."""
@@ -104,6 +115,9 @@ def _flat(content: Mapping[str, Any], above: str, file: Path) -> Iterator[tuple[
         name = above + key
         if isinstance(value, Mapping):
             yield from _flat(value, f"{name}.", file)
+        elif name == "access" and isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
+            for number, entry in enumerate(value, 1):
+                yield from _flat(entry, f"{name}.{number}.", file)
         elif isinstance(value, bool):
             yield name, str(value).lower()
         elif isinstance(value, str | int | float):
@@ -113,15 +127,17 @@ def _flat(content: Mapping[str, Any], above: str, file: Path) -> Iterator[tuple[
 
 
 def _check_known(name: str, file: Path) -> None:
-    if name in DEFAULTS or name.startswith(SPARK):
+    if name in DEFAULTS or name.startswith(SPARK) or ACCESS.fullmatch(name):
         return
+    if name.startswith("access."):
+        raise UsageError(f"{file}: no setting {name}", f"an [[access]] has {', '.join(access.KEYS)}")
     near = get_close_matches(name, DEFAULTS, n=1)
     known = ", ".join(DEFAULTS)
     raise UsageError(f"{file}: no setting {name}", f"is it {near[0]}?" if near else f"there are {known} and [spark]")
 
 
 def _shown(name: str, value: str) -> str:
-    if value and _SECRET.search(name):
+    if value and _SECRET.search(name) and not value.startswith(access.REFERENCES):
         return _HIDDEN
     # A Connect address may carry its token: sc://host:port/;token=…
     return re.sub(r"(?i)((?:token|password|secret)[^=;/]*=)[^;]*", rf"\1{_HIDDEN}", value)

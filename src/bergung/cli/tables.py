@@ -7,6 +7,7 @@ from bergung.catalogs.location import NAME, LocationCatalog, is_address
 from bergung.catalogs.settings import open_catalog
 from bergung.errors import BergungError
 from bergung.model.names import split_levels
+from bergung.stores.base import OpenStore
 
 
 def shown(name: str) -> str:
@@ -20,10 +21,10 @@ def record_name(word: str) -> str:
     return str(LocationCatalog(word).table) if is_address(word) else word
 
 
-def open_any(name: str) -> Catalog:
+def open_any(open_store: OpenStore, name: str) -> Catalog:
     """A catalog by its name; or, for a table that has none, the place where it lies."""
     levels = split_levels(name)
-    return LocationCatalog(levels[-1]) if _is_location(levels) else open_catalog(name)
+    return LocationCatalog(levels[-1], open_store) if _is_location(levels) else open_catalog(name, open_store=open_store)
 
 
 def of_tables(failed: Iterable[tuple[str, BergungError]]) -> tuple[BergungError, ...]:

@@ -8,14 +8,13 @@ from bergung.cli.door import Door
 from bergung.cli.engines import SPARK, Engines
 from bergung.cli.stopping import stopping
 from bergung.cli.watching import watching
-from bergung.stores.open import open_store
 from bergung.vault.vault import Vault
 from bergung.vault.vault import open_vault as open_vault_at
 
 
 def open_vault(door: Door) -> Vault:
     """The vault that the call means."""
-    return open_vault_at(door.vault_address(), open_store)
+    return open_vault_at(door.vault_address(), door.stores)
 
 
 @contextmanager
@@ -31,6 +30,6 @@ def at_work(door: Door, ahead: str | None = None) -> Iterator[Effects]:
     with watching(door.as_json) as watch, stopping(watch.stop, engines.interrupt):
         watch.on_step = begun
         try:
-            yield Effects(engine=engines, watch=watch)
+            yield Effects(engine=engines, watch=watch, open_store=door.stores)
         finally:
             engines.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from bergung.carry.effects import Effects
 from bergung.carry.giving import ABSENT, DIFFERENT, OUTSIDE, SUPERSEDED, look
@@ -57,12 +58,15 @@ def plan_restore(
     """Walk the chosen tables and look at every target; nothing is written there."""
     chosen = choose(record.tables, request.words)
     roots = {name: _root(vault, number, entry) for number, (name, entry) in enumerate(chosen.items())}
-    job = _job(effects, vault, run, request, roots)
+    opened = cache(open_catalog)
+    catalogs = {name: _catalog_of(name, opened) for name in roots}
+    tables = {root.number: _table_job(name, root, request, catalogs[name]) for name, root in roots.items()}
+    job = Job(vault.url, run.id, tables, trust_size=request.trust_size, over=request.over, open=effects.open_store)
     found = walk(effects, job, list(roots.values()))
     _refuse_unreadable(found)
     totals = run_waves(effects, job, look, found.slices)
     _refuse_outside(job, totals)
-    targets = [_target(job, name, root, open_catalog) for name, root in roots.items()]
+    targets = [_target(job, name, root, catalogs[name]) for name, root in roots.items()]
     plans = tuple(_table_plan(target, found, totals) for target in targets)
     named = tuple(str(row["path"]) for row in (*totals.tally.named, *_lost(found)))[:100]
     plan = RestorePlan(record.backup_metadata.backup_id, plans, named)
@@ -75,16 +79,13 @@ def _root(vault: Vault, number: int, entry: TableEntry) -> Root:
     return Root(number, entry, read_metadata(data, key))
 
 
-def _job(effects: Effects, vault: Vault, run: Run, request: RestoreRequest, roots: dict[TableName, Root]) -> Job:
-    tables = {root.number: _table_job(str(name), root, request) for name, root in roots.items()}
-    return Job(
-        vault.url, run.id, tables, trust_size=request.trust_size, over=request.over, open=effects.open_store
-    )  # fmt: skip
+def _catalog_of(name: TableName, open_catalog: OpenCatalog) -> Catalog:
+    return open_catalog(str(name) if name.namespace == () else name.catalog)
 
 
-def _table_job(name: str, root: Root, request: RestoreRequest) -> TableJob:
+def _table_job(name: TableName, root: Root, request: RestoreRequest, catalog: Catalog) -> TableJob:
     prefixes = allowed_prefixes(root.metadata, root.entry.metadata_location, request.allow_prefixes)
-    return TableJob(name, root.entry.location, root.metadata.location, prefixes)
+    return TableJob(str(name), root.entry.location, root.metadata.location, prefixes, access=catalog.access(name))
 
 
 def _refuse_unreadable(found: Walk) -> None:
@@ -102,8 +103,7 @@ def _refuse_outside(job: Job, totals: Totals) -> None:
         raise Refused("the point names files outside its tables' own folders", "look at them: bergung show POINT --files")
 
 
-def _target(job: Job, name: TableName, root: Root, open_catalog: OpenCatalog) -> Target:
-    catalog = open_catalog(str(name) if name.namespace == () else name.catalog)
+def _target(job: Job, name: TableName, root: Root, catalog: Catalog) -> Target:
     file = root.entry.metadata_file
     row = {
         "path": root.entry.metadata_location,

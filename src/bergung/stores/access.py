@@ -20,6 +20,8 @@ class Access:
     key_id: str = field(default="", repr=False)
     secret: str = field(default="", repr=False)
     token: str = field(default="", repr=False)
+    profile: str = ""
+    """A profile of the SDK's own configuration, looked up where the store is opened."""
     anonymous: bool = False
     virtual_hosts: bool = False
     """Put the bucket into the host's name at an endpoint of one's own; AWS itself always does."""

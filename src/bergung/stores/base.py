@@ -1,9 +1,11 @@
 """The seam: what every store must do, and what callers may rely on."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from bergung.stores.access import Access
 
 BLOCK_BYTES = 4 * 1024 * 1024
 """How much of a file is in memory at once."""
@@ -98,5 +100,9 @@ class Store(Protocol):
         ...
 
 
-OpenStore = Callable[[str], Store]
-"""Opens the store of a url; handed down so that tests put faults around real stores."""
+class OpenStore(Protocol):
+    """Opens the store of a url, in any process; handed down so that tests put faults around real stores."""
+
+    def __call__(self, url: str, access: tuple[Access, ...] = ()) -> Store:
+        """`access` is what somebody lends for this one, such as a catalog for a table's files."""
+        ...

@@ -1,14 +1,16 @@
 """From addresses to stores, and from paths as Iceberg writes them to keys."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 from bergung.errors import UsageError
+from bergung.stores.access import Access
 from bergung.stores.base import Store
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import MemoryStore
-from bergung.stores.open import open_path, open_store
+from bergung.stores.open import Stores, open_path, open_store
 
 
 @pytest.mark.parametrize(
@@ -101,13 +103,24 @@ def test_a_path_of_no_store_is_refused(path: str) -> None:
 
 
 def test_a_path_is_opened_with_what_was_handed_down() -> None:
-    asked: list[str] = []
+    asked: list[tuple[str, tuple[Access, ...]]] = []
+    lent = (Access("s3://lent/"),)
 
-    def opening(url: str) -> Store:
-        asked.append(url)
-        return open_store(url)
+    def opening(url: str, access: tuple[Access, ...] = ()) -> Store:
+        asked.append((url, access))
+        return open_store(url, access)
 
     open_path("file:/a/b", opening)
     MemoryStore("handed")
-    open_path("memory://handed/a", opening)
-    assert asked == ["file:///", "memory://handed"]
+    open_path("memory://handed/a", opening, lent)
+    assert asked == [("file:///", ()), ("memory://handed", lent)]
+
+
+def test_what_the_user_wrote_counts_before_what_is_lent() -> None:
+    own = Access("s3://lake/", key_id="mine")
+    below, beside = Access("s3://lake/sales/orders/", key_id="lent"), Access("s3://other/", key_id="lent")
+    every = Access("s3://", key_id="lent")
+    stores = Stores((own,))
+    assert stores.lent((below, beside, every)) == (own, beside, every)
+    carried: Stores = pickle.loads(pickle.dumps(stores))
+    assert carried.lent((beside,)) == (own, beside)

@@ -2,13 +2,15 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from bergung.backup.planning import plan_backup
 from bergung.backup.request import ALL, METADATA, BackupRequest
 from bergung.backup.run import BackupResult, run_backup
 from bergung.carry.effects import Effects, here
-from bergung.catalogs.select import select_tables
+from bergung.catalogs.location import LocationCatalog
+from bergung.catalogs.select import Selected, select_tables
 from bergung.catalogs.settings import open_catalog
 from bergung.cli import words
 from bergung.cli.calls import counts
@@ -27,9 +29,10 @@ def backup(door: Door, given: Mapping[str, Any]) -> Result:
     """Make a point, or say what would go into it."""
     request = _request(given)
     vault = open_vault(door)
-    selected = select_tables(list(request.words), list(request.exclude), open_catalog)
+    selected = _selected(door, request)
     if given["dry_run"]:
-        return planned(plan_backup(Effects(engine=here), vault, request, selected), _again(request, door))
+        effects = Effects(engine=here, open_store=door.stores)
+        return planned(plan_backup(effects, vault, request, selected), _again(request, door))
     # Spark takes seconds to open: begun at the first changed table, when there will be data to carry.
     with at_work(door, ahead=None if request.captured == METADATA else "survey") as effects:
         started = effects.clock.monotonic()
@@ -42,6 +45,11 @@ def backup(door: Door, given: Mapping[str, Any]) -> Result:
         errors=tuple(_errors(result, len(selected), door)),
         causes=of_tables(sorted(result.failed.items())),
     )
+
+
+def _selected(door: Door, request: BackupRequest) -> list[Selected]:
+    openers = partial(open_catalog, open_store=door.stores), partial(LocationCatalog, open_store=door.stores)
+    return select_tables(list(request.words), list(request.exclude), *openers)
 
 
 def _request(given: Mapping[str, Any]) -> BackupRequest:

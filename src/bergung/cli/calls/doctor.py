@@ -72,7 +72,7 @@ def _checks(door: Door) -> Iterator[Check]:
     yield _tried("pyspark", _pyspark, is_needed=with_spark)
     yield _jars()
     yield _vault(door)
-    yield from _catalogs()
+    yield from _catalogs(door)
 
 
 def _tried(name: str, look: Callable[[], str], is_needed: bool = True) -> Check:
@@ -119,7 +119,7 @@ def _room(store: object) -> str:
     return f"{words.size(shutil.disk_usage(store.root).free)} free, " if isinstance(store, LocalStore) else ""
 
 
-def _catalogs() -> Iterator[Check]:
+def _catalogs(door: Door) -> Iterator[Check]:
     try:
         names = catalog_names()
     except UsageError as error:
@@ -128,12 +128,12 @@ def _catalogs() -> Iterator[Check]:
     if not names:
         yield Check("catalogs", "none declared; tables can be named by their path", False, False, _declare())
     for name in names:
-        yield _catalog(name)
+        yield _catalog(door, name)
 
 
-def _catalog(name: str) -> Check:
+def _catalog(door: Door, name: str) -> Check:
     try:
-        catalog = open_catalog(name)
+        catalog = open_catalog(name, open_store=door.stores)
     except UsageError as error:
         # Of a kind that is not known yet: nothing here depends on it.
         return Check(f"catalog {name}", error.message, False, False, error.hint)

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bergung.cli import words
@@ -29,7 +30,7 @@ def restore(door: Door, tables: tuple[str, ...], given: Mapping[str, Any]) -> Re
     vault = open_vault(door)
     request = replace(request, point=find_point(vault, given["point"], request.words).id)
     with at_work(door, ahead="look") as effects:
-        result = run_restore(effects, vault, request, open_any)
+        result = run_restore(effects, vault, request, partial(open_any, door.stores))
     if result.restored is None:
         return _planned(result, request, door)
     return _done(result, result.restored)

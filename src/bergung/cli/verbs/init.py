@@ -16,10 +16,9 @@ from bergung.cli.telling import Result
 def command(door: Door) -> Result:
     """Make a vault, where the store can keep one safe."""
     from bergung.clock import SystemClock
-    from bergung.stores.open import open_store
     from bergung.vault.vault import init_vault, read_state
 
-    vault = init_vault(door.vault_address(), open_store, SystemClock(), uuid4())
+    vault = init_vault(door.vault_address(), door.stores, SystemClock(), uuid4())
     head = read_state(vault).head
     facts = {"vault": vault.url, "vault_id": vault.id, "head": head}
     next_step = f"next: bergung backup CATALOG.NAMESPACE.TABLE{door.vault_words()}"
