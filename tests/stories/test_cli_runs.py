@@ -130,10 +130,11 @@ def test_a_second_ctrl_c_stops_at_once(long: SmallLake) -> None:
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=120)
     assert running.returncode == 130
-    assert "stopping at once" in err and err.splitlines()[-2:] == [
-        "error: stopped by the user",
-        "hint: run the same command again: it goes on where it stopped",
-    ]
+    # A wave may have come to its end between the two.
+    fact, hint = err.splitlines()[-2:]
+    assert "stopping at once" in err and fact in ("error: stopped by the user", "error: stopped between two waves")
+    assert hint == "hint: run the same command again: it goes on where it stopped"
+    assert "ignored" not in err
     assert call("runs", "--json").result["runs"][0]["run_status"] == "interrupted"
     assert call("points", "--json").result["points"] == []
 

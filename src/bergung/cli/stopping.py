@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -11,6 +12,7 @@ from bergung.errors import Interrupted
 
 FIRST = "\nstopping after this wave; Ctrl-C again stops at once\n"
 SECOND = "\nstopping at once\n"
+_AGAIN_SECONDS = 0.2
 AGAIN = "run the same command again: it goes on where it stopped"
 
 
@@ -25,11 +27,15 @@ def stopping(stop: Callable[[], None], interrupt: Callable[[], bool], first: str
     if current_thread() is not main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, _Asked(stop, interrupt, first))
+    before = signal.signal(signal.SIGINT, _Asked(stop, interrupt, first)), signal.signal(signal.SIGALRM, _raise)
+    told, sys.unraisablehook = sys.unraisablehook, _tell_unless_stopping
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGALRM, before[1])
+        sys.unraisablehook = told
 
 
 class _Asked:
@@ -47,9 +53,20 @@ class _Asked:
         elif self._count == 2:
             _say(SECOND)
             if not self._interrupt():
+                # What is raised while Python cleans something up is lost: so it is raised until it gets through.
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _AGAIN_SECONDS)
                 raise KeyboardInterrupt
         else:
             os._exit(Interrupted.exit_code)
+
+
+def _raise(signal_number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _tell_unless_stopping(lost: "sys.UnraisableHookArgs") -> None:
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
 
 
 def _say(text: str) -> None:

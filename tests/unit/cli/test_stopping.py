@@ -49,6 +49,38 @@ def test_the_first_asks_the_second_raises() -> None:
     assert process.communicate()[1] == FIRST + SECOND
 
 
+LOST = """
+import time, weakref
+from bergung.cli.stopping import stopping
+
+class Held:
+    pass
+
+def slow(_):
+    print("ready", flush=True)
+    time.sleep(1)
+    print("cleaned up", flush=True)
+
+try:
+    with stopping(lambda: print("stopped", flush=True), lambda: False):
+        held = Held()
+        watched = weakref.ref(held, slow)
+        del held
+        time.sleep(20)
+except KeyboardInterrupt:
+    print("raised", flush=True)
+"""
+
+
+def test_what_python_loses_is_raised_again() -> None:
+    process = subprocess.Popen([sys.executable, "-c", LOST], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    after(process, "stopped")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert (out, err) == ("raised\n", FIRST + SECOND), "inside the clean-up it was lost, and nobody saw that"
+
+
 def test_the_third_ends_the_process() -> None:
     process = start(elsewhere=True)
     after(process, "stopped")
