@@ -22,10 +22,11 @@ from bergung.stores.open import open_store
 _CLOCK = SystemClock()
 _KIND_OF_SCHEME = {"http": "rest", "https": "rest", "thrift": "hive", "sqlite": "sql", "postgresql": "sql"}
 _MODULES = {
+    "glue": "bergung.catalogs.glue",
     "sql on sqlite": "bergung.catalogs.sql",
 }
 """Where the `open_declared` of each kind is. Imported only when one of that kind is opened: some cost a second."""
-_KNOWN = "this version knows SQL catalogs on SQLite, and tables named by their location or metadata file"
+_KNOWN = "docs/catalogs.md names those that it knows; a table can be named by its location or metadata file as well"
 
 
 def open_catalog(name: str, clock: Clock = _CLOCK, open_store: OpenStore = open_store) -> Catalog:

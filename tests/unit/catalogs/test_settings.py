@@ -94,7 +94,7 @@ def test_the_hint_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("type: rest\n    uri: https://user:secret@host/", "is of type rest, which this version does not know yet"),
         ("uri: https://user:secret@host/", "is of type rest, which"),
         ("uri: thrift://secret:9083", "is of type hive, which"),
-        ("type: glue", "is of type glue, which"),
+        ("type: dynamodb", "is of type dynamodb, which"),
         ("type: hadoop\n    warehouse: /secret", "is of type hadoop, which"),
         ("type: in-memory", "is of type in-memory, which"),
         ("uri: postgresql+psycopg2://user:secret@host/db", "is kept in postgresql, which"),

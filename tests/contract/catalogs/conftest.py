@@ -1,0 +1,22 @@
+"""Servers that several catalogs' tests share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers.glue_front import Front, glue_front
+from tests.servers.moto import forget, moto
+
+
+@pytest.fixture(scope="session")
+def moto_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with moto(tmp_path_factory.mktemp("moto")) as url:
+        yield url
+
+
+@pytest.fixture
+def glue(moto_url: str) -> Iterator[Front]:
+    """An empty Glue."""
+    forget(moto_url)
+    with glue_front(moto_url) as front:
+        yield front
