@@ -11,7 +11,7 @@ import pytest
 
 from bergung.model.names import split_levels
 from tests.command import Said, call, child, tree
-from tests.contract.stores.child import as_nobody, in_child, open_folder, small_disk
+from tests.contract.stores.child import as_nobody, in_child, open_folder, small_disk, without
 from tests.stories.small_lake import SmallLake
 from tests.synthetic import Shape, SyntheticTable
 
@@ -137,6 +137,16 @@ def test_a_place_where_no_vault_can_be_made(shop: SmallLake, what: str, fact: st
     before = tree(shop.folder)
     told(call("init", "--vault", str(place)), 2, fact, "--vault" if what == "vault" else "empty")
     assert tree(shop.folder) == before
+
+
+@pytest.mark.parametrize("word", ["backups", "new/backups"])
+def test_a_store_without_working_create_only(shop: SmallLake, word: str) -> None:
+    """A file system that has neither hard links nor a rename that replaces nothing."""
+    before = tree(shop.folder)
+    said = in_child(partial(without, "linkat", "renameat2"), partial(call, "init", "--vault", str(shop.folder / word)))
+    told(said, 14, f"this file system cannot create a file only where none is: {shop.folder / word}", "hard links (ext4, xfs")
+    assert tree(shop.folder) == before
+    assert not any((shop.folder / word).rglob("*"))
 
 
 def test_a_point_that_is_not_there(shop: SmallLake) -> None:
@@ -441,9 +451,13 @@ def test_files_of_no_bytes_and_of_more_than_five_gigabytes(lake: SmallLake) -> N
         with blob.open("rb") as file:
             file.seek(-5, os.SEEK_END)
             assert file.read() == b"\0\0end"
-        table.local(f"{table.location}/data/empty.bin").unlink()
-        assert call("restore", "--all", "--trust", "size").code == 0
-        assert table.local(f"{table.location}/data/empty.bin").stat().st_size == 0
+        for name in sizes:
+            table.local(f"{table.location}/data/{name}").unlink()
+        assert call("restore", "--all").code == 0
+        assert {name: table.local(f"{table.location}/data/{name}").stat().st_size for name in sizes} == sizes
+        with large.open("rb") as file:
+            file.seek(-5, os.SEEK_END)
+            assert file.read() == b"\0\0end"
     finally:
         for path in (large, *lake.vault.rglob("large.bin")):
             path.unlink()

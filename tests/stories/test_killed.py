@@ -1,5 +1,6 @@
-"""`kill -9` of a backup in the middle of hundreds of files, without Spark: the next run ends what it began."""
+"""`kill -9` in the middle of hundreds of files, without Spark: the next run ends what the killed one began."""
 
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -32,20 +33,15 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SyntheticTable:
     return table
 
 
-def test_the_next_run_ends_what_a_killed_one_began(table: SyntheticTable, tmp_path: Path) -> None:
+def test_the_next_backup_ends_what_a_killed_one_began(table: SyntheticTable, tmp_path: Path) -> None:
     source = tree(table.folder)
-    run = subprocess.Popen(command_line("backup", str(table.folder)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _wait_for(tmp_path, run)
-    run.kill()
-    run.wait()
-    left = _blobs(tmp_path)
-    assert KILLED_AT <= len(left) < FILES, "killed in the middle"
+    left = _killed_in_the_middle(tmp_path / "vault" / "tables", "backup", str(table.folder))
     assert call("points", "--json").result["points"] == []
     assert call("verify").code == 0
 
     again = call("backup", str(table.folder), "--json").result
     assert again["status"] == "complete"
-    assert left.items() <= _blobs(tmp_path).items(), "what the killed run had finished is used, not written again"
+    assert left.items() <= _files(tmp_path / "vault" / "tables").items(), "what was finished is used, not written again"
     found_there = sum(path.stat().st_size for path in left)
     assert again["new_bytes"] - again["stored_bytes"] == found_there
     verified = call("verify", "--json").result
@@ -56,16 +52,44 @@ def test_the_next_run_ends_what_a_killed_one_began(table: SyntheticTable, tmp_pa
     assert tree(table.folder) == source
 
 
-def _blobs(tmp_path: Path) -> dict[Path, tuple[int, int]]:
-    """Finished ones: inode and time of each."""
-    facts = {path: path.stat() for path in tmp_path.glob("vault/tables/*/files/data/*.parquet")}
-    return {path: (found.st_ino, found.st_mtime_ns) for path, found in facts.items()}
+def test_the_next_restore_ends_what_a_killed_one_began(table: SyntheticTable) -> None:
+    source = tree(table.folder)
+    assert call("backup", str(table.folder)).code == 0
+    shutil.rmtree(table.folder)
+    left = _killed_in_the_middle(table.folder, "restore", "--all")
+    assert _visible(table.folder).items() <= source.items(), "no file is half there"
+    assert table.metadata_path is not None and not table.local(table.metadata_path).exists(), "it comes last"
+
+    assert call("restore", "--all").code == 0
+    assert left.items() <= _files(table.folder).items(), "what was finished stays as it is"
+    wanted = {str(table.local(path)) for path in (*table.reached, table.metadata_path)}
+    assert _visible(table.folder) == {path: digest for path, digest in source.items() if path in wanted}
 
 
-def _wait_for(tmp_path: Path, run: "subprocess.Popen[bytes]") -> None:
+def _visible(folder: Path) -> dict[str, str]:
+    """Without what a killed write leaves under a hidden name."""
+    return {path: digest for path, digest in tree(folder).items() if not Path(path).name.startswith(".bergung-")}
+
+
+def _killed_in_the_middle(folder: Path, *words: str) -> dict[Path, tuple[int, int]]:
+    """The data files below the folder that were finished."""
+    run = subprocess.Popen(command_line(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(60_000):
-        if len(_blobs(tmp_path)) >= KILLED_AT:
-            return
+        if len(_files(folder)) >= KILLED_AT:
+            break
         assert run.poll() is None, "the run ended before it could be killed"
         time.sleep(0.002)
-    raise AssertionError("no blobs came")
+    run.kill()
+    run.wait()
+    left = _files(folder)
+    assert KILLED_AT <= len(left) < FILES, "killed in the middle"
+    return left
+
+
+def _files(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Finished data files: inode and time of each."""
+    found = {}
+    for path in folder.rglob("data/[!.]*.parquet"):
+        facts = path.stat()
+        found[path] = (facts.st_ino, facts.st_mtime_ns)
+    return found

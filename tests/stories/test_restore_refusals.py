@@ -59,6 +59,22 @@ def test_a_file_with_other_bytes_of_the_same_length(lake: Lake) -> None:
     assert lake.source.read(key_of(lake, path)) == wanted
 
 
+@pytest.mark.parametrize("lost", ["gone", "other bytes"])
+def test_a_file_is_not_given_up_for_bytes_that_the_vault_has_lost(lake: Lake, lost: str) -> None:
+    """What lies there is no good, but all that there is."""
+    table = table_with_history(lake)
+    lake.backup()
+    path = table.live_paths()[0]
+    other = overwrite(lake, path, lambda content: bytes(len(content)))
+    (blob,) = (stat.key for stat in lake.store.list("tables/") if stat.key.endswith(path.rpartition("/")[2]))
+    if lost == "gone":
+        lake.store.delete(blob)
+    else:
+        lake.store.overwrite(blob, b"junk")
+    assert lake.restore(over=True).restored.damaged == ("lake.sales.orders",)
+    assert lake.source.read(key_of(lake, path)) == other
+
+
 @pytest.mark.parametrize("also", [(), ("lake.sales.items",)])
 def test_one_table_that_needs_the_word_stops_all_that_were_named(lake: Lake, also: tuple[str, ...]) -> None:
     table, _ = table_with_history(lake), table_with_history(lake, "items")

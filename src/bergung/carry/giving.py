@@ -16,7 +16,7 @@ ABSENT, DIFFERENT, OUTSIDE, SUPERSEDED = "absent", "different", "outside", "supe
 
 
 def look(job: Job, rows: list[Row]) -> Outcome:
-    """Absent, held (intact) or different at the target; `left` when the point has no bytes of it and it is not there.
+    """Absent, held (intact) or different at the target; `left` when the point has no bytes of it and they are not there.
 
     A path outside the table's own folders is not even looked at: a record may be somebody else's work.
     """
@@ -30,12 +30,14 @@ def look(job: Job, rows: list[Row]) -> Outcome:
 def _found(job: Job, row: Row) -> str:
     if not is_allowed(row["path"], job.tables[row["table"]].prefixes):
         return OUTSIDE
+    # Without bytes to bring, another file at its place is no better than none, and must not go.
+    absent, different = (LEFT, LEFT) if row["blob_key"] is None else (ABSENT, DIFFERENT)
     store, key = job.at(row["table"], row["path"])
     try:
         stat = store.head(key)
     except MissingObject:
-        return LEFT if row["blob_key"] is None else ABSENT
-    return HELD if _is_intact(job, row, (store, key, stat)) else DIFFERENT
+        return absent
+    return HELD if _is_intact(job, row, (store, key, stat)) else different
 
 
 def _is_intact(job: Job, row: Row, found: tuple[Store, str, Stat]) -> bool:
@@ -53,13 +55,20 @@ def give(job: Job, rows: list[Row]) -> Outcome:
     if row["state"] != ABSENT and not (row["state"] == DIFFERENT and job.over):
         return Outcome(rows)
     store, key = job.at(row["table"], row["path"])
-    if row["state"] == DIFFERENT:
-        store.delete(key)
     try:
+        if row["state"] == DIFFERENT:
+            _make_room(job, row, (store, key))
         _bring(job, row, (store, key))
     except DamageFound as error:
         return Outcome([{**row, "state": MISSING, "error": error_text(error)}])
     return Outcome([{**row, "state": HELD}], row["size_bytes"], (store, key))
+
+
+def _make_room(job: Job, row: Row, target: tuple[Store, str]) -> None:
+    """What lies there goes only when the vault really has the right bytes: DamageFound before it is touched."""
+    store, key = target
+    version_with(job.vault(), job.tables[row["table"]].folder + row["blob_key"], row["digest"])
+    store.delete(key)
 
 
 def _bring(job: Job, row: Row, target: tuple[Store, str]) -> None:

@@ -26,7 +26,7 @@ class TablePlan:
     intact: Count
     different: Count
     not_captured: Count
-    """Files that a point of metadata only has not, and that are gone."""
+    """Files that a point of metadata only has not, and that are gone or have another length."""
     lost: Count
     """Files that were lost already when the point was made."""
     superseded: int

@@ -163,5 +163,6 @@ def refuse_metadata_only(plan: RestorePlan) -> None:
     """A point without data can bring back a table only where the data still lies."""
     for table in plan.tables:
         if table.not_captured.files:
-            fact = f"this point has the metadata of {table.table} only, and {table.not_captured.files} of its files are gone"
+            missing = f"{table.not_captured.files} of its files are gone or have another length"
+            fact = f"this point has the metadata of {table.table} only, and {missing}"
             raise Refused(fact, "choose a point that was made without --metadata-only: bergung points")

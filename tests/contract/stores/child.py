@@ -16,7 +16,7 @@ from typing import Any
 NOBODY = 65534
 _LINKAT, _RENAMEAT2 = {"x86_64": (265, 316), "aarch64": (37, 276)}[platform.machine()]
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
-_MS_RDONLY, _MS_REMOUNT, _MS_REC, _MS_PRIVATE = 1, 32, 16384, 1 << 18
+_MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -72,10 +72,16 @@ def no_file_above(size_bytes: int) -> None:
 
 def small_disk(folder: Path, size_bytes: int) -> None:
     """Mount a file system of that size, which goes with the process."""
-    user = 0 if os.geteuid() == 0 else _CLONE_NEWUSER
-    _checked(_libc.unshare(_CLONE_NEWNS | user))
-    _mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
+    _with_mounts_of_its_own()
     _mount(b"tmpfs", os.fsencode(folder), b"tmpfs", 0, b"size=%d" % size_bytes)
+
+
+def seen_read_only(folder: Path) -> None:
+    """This process and those that it starts cannot write into the folder."""
+    _with_mounts_of_its_own()
+    name = os.fsencode(folder)
+    _mount(name, name, None, _MS_BIND, None)
+    _mount(b"none", name, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY, None)
 
 
 def make_read_only(folder: Path) -> None:
@@ -94,6 +100,12 @@ def without(*names: str) -> None:
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(kept))
     _checked(_libc.prctl(38, 1, 0, 0, 0))
     _checked(_libc.prctl(22, 2, program, 0, 0))
+
+
+def _with_mounts_of_its_own() -> None:
+    user = 0 if os.geteuid() == 0 else _CLONE_NEWUSER
+    _checked(_libc.unshare(_CLONE_NEWNS | user))
+    _mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
 
 
 def _mount(source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None) -> None:

@@ -1,7 +1,10 @@
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests.contract.stores.child import in_child, seen_read_only
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -39,3 +42,18 @@ def test_byte_code_goes_to_the_cache_whatever_the_machine_has_set(tmp_path: Path
     told = dev("python", "-c", words, cwd=tmp_path).stdout.split()
     assert told[0] == "False"
     assert not Path(told[1]).is_relative_to(ROOT)
+
+
+def test_it_works_with_its_own_folder_read_only(tmp_path: Path) -> None:
+    def work() -> list[subprocess.CompletedProcess[str]]:
+        with pytest.raises(OSError, match="Read-only"):
+            (ROOT / "new").touch()
+        with pytest.raises(OSError, match="Read-only"):
+            (ROOT / "src" / "bergung" / "new").touch()
+        words = [("bergung", "init", "--vault", "vault"), ("check", "ruff check", "files"), ("test", "-q", "tests/unit/model")]
+        return [dev(*each, cwd=tmp_path) for each in words]
+
+    made, checked, tested = in_child(partial(seen_read_only, ROOT), work)
+    assert (made.returncode, (tmp_path / "vault" / "vault.json").exists()) == (0, True), made.stderr
+    assert (checked.returncode, checked.stdout) == (0, "ruff check: ok\nfiles: ok\n"), checked.stdout
+    assert tested.returncode == 0 and " passed in " in tested.stdout, tested.stdout + tested.stderr

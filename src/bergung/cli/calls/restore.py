@@ -124,7 +124,7 @@ def _remarks(table: TablePlan) -> Iterator[str]:
     name = shown(table.table)
     if table.not_captured.files:
         gone = words.many(table.not_captured.files, "file")
-        yield f"{name}: {gone} cannot be brought: they are gone, and the point has the metadata only"
+        yield f"{name}: {gone} cannot be brought: gone or of another length, and the point has the metadata only"
     if table.superseded:
         paths = words.many(table.superseded, "path")
         yield f"{name}: the point holds {paths} with other bytes too; what the newest snapshot sees is brought"
