@@ -34,6 +34,14 @@ class Version:
     is_marker: bool = False
 
 
+@dataclass(frozen=True)
+class Copied:
+    """What a copy gave: the object, and its digest where somebody worked it out on the way."""
+
+    stat: Stat
+    digest: str | None
+
+
 class Store(Protocol):
     """Objects under keys such as `a/b/c`.
 

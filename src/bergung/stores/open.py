@@ -8,9 +8,11 @@ from bergung.stores.access import Access, reaching
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import memory_store
+from bergung.stores.s3.store import S3Store
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_KNOWN = "write a folder, file:///a/folder or memory://name; other stores come with later versions"
+S3 = ("s3", "s3a", "s3n")
+_KNOWN = "write a folder, s3://bucket/folder, file:///a/folder or memory://name; other stores come with later versions"
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Stores:
             return LocalStore(_local_path(url))
         if scheme == "memory":
             return memory_store(url.removeprefix("memory://"))
+        if scheme.lower() in S3:
+            return S3Store(f"s3://{url.partition('://')[2]}", self.lent(access))
         if scheme:
             raise UsageError(f"no store for addresses of this kind: {url}", _KNOWN)
         if not url:
@@ -47,6 +51,9 @@ def open_path(path: str, open_store: OpenStore = open_store, access: tuple[Acces
     if scheme == "memory":
         name, _, key = path.removeprefix("memory://").partition("/")
         return open_store(f"memory://{name}", access), key
+    if scheme.lower() in S3:
+        name, _, key = path.partition("://")[2].partition("/")
+        return open_store(f"s3://{name}", access), key
     if scheme not in ("", "file"):
         raise UsageError(f"no store for paths of this kind: {path}", _KNOWN)
     local = _local_path(path) if scheme else path

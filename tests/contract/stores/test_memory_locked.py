@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bergung.errors import MissingObject, NotAllowed
+from bergung.stores.base import Store
 from bergung.stores.memory import MemoryStore
 from bergung.stores.probe import probe
 from tests.contract.stores.contract import StoreContract
@@ -32,6 +33,10 @@ class TestMemoryLocked(StoreContract, VersionsContract):
         return MemoryStore(uuid.uuid4().hex, lock_for=timedelta(days=30))
 
     @pytest.fixture
+    def other(self, store: MemoryStore) -> MemoryStore:
+        return store
+
+    @pytest.fixture
     def change(self, store: MemoryStore) -> Callable[[str, bytes], None]:
         return store.overwrite
 
@@ -40,6 +45,10 @@ class TestMemoryLocked(StoreContract, VersionsContract):
         with pytest.raises(NotAllowed):
             store.delete("key", version=put.version)
         assert store.read("key") == b"x"
+
+    def only_the_marker_is_left(self, store: Store, version: str, marker: str) -> None:
+        with pytest.raises(NotAllowed):
+            store.delete("key", version=version)
 
     def test_10_1_a_lock_ends_when_its_time_is_over(self) -> None:
         clock = HandClock()

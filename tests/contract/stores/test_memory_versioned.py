@@ -16,5 +16,9 @@ class TestMemoryVersioned(StoreContract, VersionsContract):
         return MemoryStore(uuid.uuid4().hex, versioned=True)
 
     @pytest.fixture
+    def other(self, store: MemoryStore) -> MemoryStore:
+        return store
+
+    @pytest.fixture
     def change(self, store: MemoryStore) -> Callable[[str, bytes], None]:
         return store.overwrite

@@ -11,6 +11,7 @@ from bergung.stores.base import Store
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import MemoryStore
 from bergung.stores.open import Stores, open_path, open_store
+from bergung.stores.s3.store import S3Store
 
 
 @pytest.mark.parametrize(
@@ -40,11 +41,41 @@ def test_a_relative_folder_is_that_of_the_working_folder(address: str) -> None:
     assert open_store(address).url == f"file://{Path.cwd()}/{name}"
 
 
-@pytest.mark.parametrize("address", ["s3://bucket/x", "gs://bucket", "hdfs://n:1/x", "memory://nobody made this", ""])
+@pytest.mark.parametrize("address", ["s3://", "s3:///x", "gs://bucket", "hdfs://n:1/x", "memory://nobody made this", ""])
 def test_an_address_of_no_store_says_what_can_be_written(address: str) -> None:
     with pytest.raises(UsageError) as caught:
         open_store(address)
-    assert "file:///" in caught.value.hint
+    assert "file:///" in caught.value.hint or "s3://bucket" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        ("s3://bucket", "s3://bucket"),
+        ("s3://bucket/", "s3://bucket"),
+        ("S3A://bucket/a b/%20/", "s3://bucket/a b/%20"),
+        ("s3n://bucket/a//b", "s3://bucket/a//b"),
+    ],
+)
+def test_addresses_of_buckets(address: str, url: str) -> None:
+    known = (Access("s3://bucket/", key_id="mine"),)
+    store = Stores(known)(address, (Access("s3://lent/"),))
+    assert isinstance(store, S3Store) and store.url == url
+    carried = pickle.loads(pickle.dumps(store))
+    assert (carried.url, carried.accesses) == (url, (*known, Access("s3://lent/")))
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("s3://bucket/a/b", "a/b"),
+        ("s3a://bucket/a//b/%20c/..", "a//b/%20c/.."),
+        ("s3n://bucket//a", "/a"),
+    ],
+)
+def test_a_path_in_a_bucket_keeps_its_key_as_written(path: str, key: str) -> None:
+    store, found = open_path(path)
+    assert (store.url, found) == ("s3://bucket", key)
 
 
 @pytest.mark.parametrize("address", ["file://host/share", "file://relative/path"])
@@ -96,7 +127,7 @@ def test_a_path_in_memory_keeps_its_key_as_written() -> None:
     assert store is kept and key == "a//b/%20c/"
 
 
-@pytest.mark.parametrize("path", ["a/b", "", "s3://bucket/key", "./x"])
+@pytest.mark.parametrize("path", ["a/b", "", "gs://bucket/key", "s3:///key", "./x"])
 def test_a_path_of_no_store_is_refused(path: str) -> None:
     with pytest.raises(UsageError):
         open_path(path)

@@ -1,0 +1,104 @@
+"""A bucket, or what lies below a prefix of it, as a store."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+
+from bergung.clock import Clock, SystemClock
+from bergung.errors import Refused, UsageError
+from bergung.stores.access import Access
+from bergung.stores.base import Stat, Version
+from bergung.stores.s3 import copying, deleting, listing, locking, reading, versions, writing
+from bergung.stores.s3.bucket import Bucket
+
+BLOCK_BYTES = 1024 * 1024
+_LOOKS_AT_ONCE = 16
+_CLOCK = SystemClock()
+
+
+class S3Store:
+    """`s3://bucket` or `s3://bucket/folder`; what the accesses do not say is the SDK's own business."""
+
+    def __init__(self, url: str, accesses: tuple[Access, ...] = (), clock: Clock = _CLOCK) -> None:
+        name, _, folder = url.removeprefix("s3://").partition("/")
+        if not name:
+            raise UsageError(f"an address without a bucket: {url}", "write s3://bucket/folder")
+        self.url = f"s3://{name}/{folder}".rstrip("/")
+        self._bucket = Bucket(name, accesses, clock)
+        self._base = f"{folder.rstrip('/')}/" if folder.rstrip("/") else ""
+
+    def __reduce__(self) -> tuple[type["S3Store"], tuple[str, tuple[Access, ...]]]:
+        return type(self), (self.url, self.accesses)
+
+    def __repr__(self) -> str:
+        return f"S3Store({self.url!r})"
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """The ways in."""
+        return self._bucket.accesses
+
+    @property
+    def keeps_versions(self) -> bool:
+        """As the bucket says, asked once."""
+        return versions.keeps_versions(self._bucket)
+
+    def head(self, key: str) -> Stat:
+        """What lies under the key now."""
+        return self._own(reading.head(self._bucket, self._full(key)))
+
+    def read(self, key: str, *, start: int = 0, length: int | None = None, version: str | None = None) -> bytes:
+        """A range, shorter where the object ends before it, or all."""
+        return reading.read(self._bucket, self._full(key), start, length, version)
+
+    def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
+        """The whole object in blocks, all of one version; of a large one several ranges are fetched at once."""
+        yield from reading.blocks(self._bucket, self._full(key), version, block_bytes)
+
+    def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
+        """In one request or in parts, each with a checksum; the bucket itself refuses a second one."""
+        return self._own(writing.put(self._bucket, self._full(key), blocks))
+
+    def list(self, prefix: str) -> Iterator[Stat]:
+        """Every object whose key starts with the prefix, in the order of the keys."""
+        for found in listing.objects(self._bucket, self._base + prefix):
+            yield self._own(found)
+
+    def list_versions(self, prefix: str) -> Iterator[Version]:
+        """Every version and marker, by key, oldest first."""
+        for found in listing.versions(self._bucket, self._base + prefix):
+            yield replace(found, key=found.key[len(self._base) :])
+
+    def copy(self, source_key: str, key: str) -> Stat:
+        """By the store itself; no byte passes here."""
+        return self._own(copying.copy(self._bucket, self._full(source_key), None, self._bucket, self._full(key)).stat)
+
+    def delete(self, key: str, *, version: str | None = None) -> None:
+        """A marker where versions are kept, else the object; or just that version."""
+        deleting.delete(self._bucket, self._full(key), version)
+
+    def make_durable(self, keys: Iterable[str]) -> None:
+        """What a bucket has acknowledged is durable; that it is still there is looked up."""
+        waiting = (self._full(key) for key in keys)
+        with ThreadPoolExecutor(_LOOKS_AT_ONCE) as pool:
+            while batch := tuple(islice(waiting, 1024)):
+                for _ in pool.map(lambda key: reading.head(self._bucket, key), batch):
+                    pass
+
+    def lock(self, key: str, version: str, until: datetime) -> None:
+        """Nobody deletes that version before then."""
+        locking.lock(self._bucket, self._full(key), version, until)
+
+    def locked_until(self, key: str, version: str) -> datetime | None:
+        """Until when nobody deletes that version; None where everybody may."""
+        return locking.locked_until(self._bucket, self._full(key), version)
+
+    def _full(self, key: str) -> str:
+        if not key:
+            raise Refused("not a key for an object: ''")
+        return self._bucket.checked(self._base + key)
+
+    def _own(self, stat: Stat) -> Stat:
+        return replace(stat, key=stat.key[len(self._base) :])
