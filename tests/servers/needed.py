@@ -1,9 +1,15 @@
-"""A server's program, or a skip that says how to get it; tests/conftest.py tells those at the end of a run."""
+"""A server's program, or a skip that says how to get it; what was left out is told at the end of a run.
 
+A folder of tests that need servers has `pytest_terminal_summary` in its conftest.
+"""
+
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from tools.servers import CannotBuild, Program, built
+
+_NEEDS = "needs a server: "
 
 
 def needed(program: Program) -> Path:
@@ -11,4 +17,18 @@ def needed(program: Program) -> Path:
     try:
         return built(program)
     except CannotBuild as why:
-        pytest.skip(f"needs a server: {why}")
+        pytest.skip(f"{_NEEDS}{why}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line for each program that could not be had."""
+    left_out = Counter(_why(report) for report in terminalreporter.stats.get("skipped", []))
+    told = terminalreporter.stats.setdefault("told", [])
+    for why, count in left_out.items():
+        if _NEEDS in why and why not in told:
+            told.append(why)
+            terminalreporter.write_line(f"{count} tests left out: {why.partition(_NEEDS)[2]}", yellow=True)
+
+
+def _why(report: pytest.TestReport) -> str:
+    return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)

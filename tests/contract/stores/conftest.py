@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.servers.minio import minio
+from tests.servers.needed import pytest_terminal_summary as pytest_terminal_summary
 from tests.servers.s3 import S3Server
 from tests.servers.versitygw import versitygw
 
