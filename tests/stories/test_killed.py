@@ -3,11 +3,16 @@
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from bergung.backup.request import ALL
 from tests.command import call, command_line, tree
+from tests.faults.counting_store import Counts
+from tests.stories.test_books import _backup
 from tests.synthetic import Shape, SyntheticTable
 
 FILES, ROWS = 600, 20_000
@@ -71,19 +76,50 @@ def _visible(folder: Path) -> dict[str, str]:
     return {path: digest for path, digest in tree(folder).items() if not Path(path).name.startswith(".bergung-")}
 
 
+def test_what_a_killed_run_had_stored_is_not_even_read_again(table: SyntheticTable, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    _killed(lambda: any(vault.glob("runs/*/done/*.parquet")), "backup", str(table.folder))
+    parts = [pq.read_table(part) for part in vault.glob("runs/*/done/*.parquet")]
+    stored = [path for part in parts for path in part["path"].to_pylist()]
+    assert 0 < len(stored) < FILES, "killed in the middle"
+    # Meanwhile the table moved on, one of the files is another one under the same name, and one blob is lost.
+    table.append([range(5)], manifests=1)
+    table.commit()
+    changed, lost = table.local(stored[0]), next(vault.glob(f"tables/*/files/data/{Path(stored[1]).name}"))
+    changed.write_bytes(bytes(reversed(changed.read_bytes())))
+    lost.unlink()
+
+    counts = Counts()
+    result = _backup(vault.as_uri(), table, ALL, counts)
+    assert result.record.backup_metadata.status == "complete"
+    read = {Path(key).name for key in counts.keys("blocks", str(table.folder).lstrip("/"))}
+    assert not read & {Path(path).name for path in stored[2:]}, "what the vault holds of the same version is taken over"
+    assert {changed.name, lost.name} <= read
+    assert call("verify").code == 0
+    source = tree(table.folder)
+    for path in (table.folder / "data").iterdir():
+        path.unlink()
+    assert call("restore", "--all").code == 0
+    assert tree(table.folder) == source
+
+
 def _killed_in_the_middle(folder: Path, *words: str) -> dict[Path, tuple[int, int]]:
     """The data files below the folder that were finished."""
+    _killed(lambda: len(_files(folder)) >= KILLED_AT, *words)
+    left = _files(folder)
+    assert KILLED_AT <= len(left) < FILES, "killed in the middle"
+    return left
+
+
+def _killed(until: Callable[[], bool], *words: str) -> None:
     run = subprocess.Popen(command_line(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for _ in range(60_000):
-        if len(_files(folder)) >= KILLED_AT:
+        if until():
             break
         assert run.poll() is None, "the run ended before it could be killed"
         time.sleep(0.002)
     run.kill()
     run.wait()
-    left = _files(folder)
-    assert KILLED_AT <= len(left) < FILES, "killed in the middle"
-    return left
 
 
 def _files(folder: Path) -> dict[Path, tuple[int, int]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bergung.backup.capturing import Carried, carry, losses, write_root
+from bergung.backup.earlier import NOTHING, find_earlier, is_worth_looking
 from bergung.backup.entry import Stored, entry_of, unchanged_entry
 from bergung.backup.known import Known, Predecessor, predecessors
 from bergung.backup.locating import Located
@@ -83,10 +84,12 @@ class Attempt:
         read_lists(self.effects, self._job(surveys, folders), surveys)
         for survey in surveys:
             settle_manifests(survey)
-        job = self._job(surveys, folders)
-        self.run.step(f"surveyed-{surveys[0].index:06d}", tables=len(surveys), lists=sum(len(s.lists) for s in surveys))
+        earlier = find_earlier(self.run, self.state) if is_worth_looking(surveys) else NOTHING
+        job = replace(self._job(surveys, folders), earlier=earlier.numbers(folders))
+        facts = {"tables": len(surveys), "lists": sum(len(s.lists) for s in surveys)}
+        self.run.step(f"surveyed-{surveys[0].index:06d}", **facts, folders=folders)
         self.effects.watch.step("carry")
-        carried = carry(self.effects, job, surveys)
+        carried = carry(self.effects, job, surveys, earlier.rows())
         return self._captured(job, surveys, carried)
 
     def _begin(self, located: Located, before: Predecessor | None) -> Survey:

@@ -31,11 +31,14 @@ class Carried:
     opened_manifests: int
 
 
-def carry(effects: Effects, job: Job, surveys: Sequence[Survey]) -> Carried:
-    """Open new manifests, carry new files, write the receipts of manifests and manifest lists."""
+def carry(effects: Effects, job: Job, surveys: Sequence[Survey], earlier: list[Row]) -> Carried:
+    """Open new manifests, carry new files, write the receipts of manifests and manifest lists.
+
+    `earlier` are outcomes of runs that were never sealed; what they carried need not be carried again.
+    """
     by_index = {survey.index: survey for survey in surveys}
     wanted = [row for survey in surveys if survey.error is None for row in still_to_open(survey)]
-    planned = _open(effects, job, wanted)
+    planned = _open(effects, job, wanted, earlier)
     for row in planned:
         if row["part"] is None:
             _take(by_index[row["table"]], row)
@@ -47,17 +50,17 @@ def carry(effects: Effects, job: Job, surveys: Sequence[Survey]) -> Carried:
     return Carried(totals, sum(row["kind"] == FileKind.MANIFEST for row in wanted))
 
 
-def _open(effects: Effects, job: Job, wanted: list[Row]) -> list[Row]:
+def _open(effects: Effects, job: Job, wanted: list[Row], earlier: list[Row]) -> list[Row]:
     if not wanted:
         return []
-    parts = _parts(effects, len(wanted))
+    parts = _parts(effects, len(wanted) + len(earlier))
     steps = (
         Shuffle(BY_FILE, parts),
         Map(partial(open_manifests, job), LISTED),
         Shuffle(BY_FILE, parts),
         Map(partial(plan_parts, job), SLICE),
     )
-    return rows_of(effects.run(table_of(LISTED, wanted), *steps))
+    return rows_of(effects.run(table_of(LISTED, [*wanted, *earlier]), *steps))
 
 
 def _bind(effects: Effects, job: Job, slices: Sequence[Slice]) -> list[Row]:

@@ -53,6 +53,8 @@ class Job:
     trust_size: bool = False
     over: bool = False
     share: float = 1.0
+    earlier: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Runs that were never sealed, each with the numbers that tables of this job had in it."""
     open: OpenStore = open_store
 
     def vault(self) -> Store:
@@ -109,7 +111,12 @@ def write_named_part(job: Job, name: str, rows: pa.Table) -> None:
 
 def read_part(job: Job, name: str) -> pa.Table:
     """Read a working list of the run."""
-    key = run_key(job.run, name)
+    return read_run_part(job, job.run, name)
+
+
+def read_run_part(job: Job, run: str, name: str) -> pa.Table:
+    """Read a working list of another run."""
+    key = run_key(run, name)
     return from_bytes(job.vault().read(key), key)
 
 

@@ -41,7 +41,8 @@ def _keep(job: Job, rows: list[Row]) -> Outcome:
     table, path = job.tables[rows[0]["table"]], rows[0]["path"]
     source, key, stat = _source(job, rows[0])
     vault = job.vault()
-    kept = keep(vault, table.folder, (table.location, path), lambda: _blocks(source, key, stat))
+    kept = _carried_before(vault, table.folder, rows[0], stat)
+    kept = kept or keep(vault, table.folder, (table.location, path), lambda: _blocks(source, key, stat))
     filled = {
         "size_bytes": kept.size_bytes,
         "digest": kept.digest,
@@ -52,6 +53,17 @@ def _keep(job: Job, rows: list[Row]) -> Outcome:
     rows[0] |= {"new_files": 1, "new_bytes": kept.size_bytes}
     # A blob that was there may have been left by a killed run that had not come to make it durable.
     return Outcome(rows, kept.size_bytes if kept.is_new else None, (vault, table.folder + kept.blob_key))
+
+
+def _carried_before(vault: Store, folder: str, row: Row, stat: Stat) -> Kept | None:
+    """What a run that was never sealed stored of this very version of the file, if it lies there still."""
+    if row["blob_key"] is None or row["source_version"] != stat.version or row["size_bytes"] != stat.size_bytes:
+        return None
+    try:
+        lies_there = vault.head(folder + row["blob_key"]).size_bytes == row["size_bytes"]
+    except MissingObject:
+        return None
+    return Kept(row["blob_key"], row["digest"], row["size_bytes"], is_new=False) if lies_there else None
 
 
 def _state(row: Row, kept: Kept) -> str:

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from bergung.carry.engine import Batches
 from bergung.carry.job import Durable, Job, Replaced, TableJob, write_named_part
+from bergung.carry.remembering import OUTCOME, remembered
 from bergung.carry.rows import LISTED, Row, batched, each, error_text
 from bergung.errors import BergungError, CorruptFile, DamageFound, MissingObject
 from bergung.iceberg.columns import rows_of, table_of, values, where
@@ -88,7 +89,10 @@ def manifest_part(table: int, path: str) -> str:
 
 
 def open_manifests(job: Job, batches: Batches) -> Batches:
-    """Each manifest: its own row; and a row per file that is still to be carried. Rows of other kinds pass through."""
+    """Each manifest: its own row; and a row per file that is still to be carried. Outcomes of earlier runs are unfolded.
+
+    Rows of other kinds pass through.
+    """
     memory = _Memory(job)
     rows = (row for wanted in each(batches) for row in _open_manifest(memory, wanted))
     return memory.durable.after(batched(LISTED, rows))
@@ -96,6 +100,9 @@ def open_manifests(job: Job, batches: Batches) -> Batches:
 
 def _open_manifest(memory: "_Memory", wanted: Row) -> Iterator[Row]:
     job = memory.job
+    if wanted["kind"] == OUTCOME:
+        yield from remembered(job, wanted)
+        return
     if wanted["kind"] != FileKind.MANIFEST:
         yield wanted
         return

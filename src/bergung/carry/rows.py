@@ -25,7 +25,7 @@ LISTED = pa.schema(
     ]
 )
 """A file that a table reaches: `parent` is the path of the manifest or manifest list that names it, "" for the
-metadata file itself. A row with a digest is settled, one without is still to be carried. Of two contents under one path the
+metadata file itself. A row with a state is settled, one without is still to be carried. Of two contents under one path the
 one of the lowest `rank` is what the newest snapshot sees. `lost` counts the files below a manifest that are missing or
 damaged, `new_files` and `new_bytes` those that this run brought.
 An error with a state is damage of the table; an error without one means that the table could not be done."""

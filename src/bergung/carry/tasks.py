@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from bergung.carry.engine import Batches
 from bergung.carry.job import Job, write_part
+from bergung.carry.remembering import REMEMBERED, with_memory
 from bergung.carry.rows import LISTED, SLICE, Row, batched, each
 from bergung.iceberg.columns import rows_of, table_of
 
@@ -29,6 +30,7 @@ def _planned(job: Job, rows: Iterator[Row]) -> Iterator[Row]:
             yield row
         else:
             waiting.append(row)
+    waiting = with_memory(waiting)
     # Rows of one file stand together and the one that the newest snapshot sees comes first.
     waiting.sort(key=lambda row: (row["table"], row["path"], row["rank"] or 0))
     for chunk in _chunks(waiting):
@@ -37,7 +39,7 @@ def _planned(job: Job, rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _is_settled(row: Row) -> bool:
-    return row["error"] is not None or row["state"] is not None
+    return row["error"] is not None or row["state"] not in (None, REMEMBERED)
 
 
 def _chunks(rows: list[Row]) -> Iterator[list[Row]]:
