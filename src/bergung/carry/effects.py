@@ -10,6 +10,7 @@ import pyarrow as pa
 from bergung.carry.engine import Engine, ProcessEngine, Step
 from bergung.clock import Clock, SystemClock
 from bergung.iceberg.columns import values
+from bergung.model.brakes import NO_BRAKES, Brakes
 from bergung.model.ids import Ids, RandomIds
 from bergung.stores.base import OpenStore
 from bergung.stores.open import open_store
@@ -55,6 +56,7 @@ class Effects:
     ids: Ids = field(default_factory=RandomIds)
     open_store: OpenStore = open_store
     watch: Watch = field(default_factory=NobodyWatches)
+    brakes: Brakes = NO_BRAKES
 
     def run(self, rows: pa.Table, *steps: Step) -> pa.Table:
         """Run steps where it is quickest: few rows here, many on the engine."""

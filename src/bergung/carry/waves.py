@@ -17,12 +17,14 @@ from bergung.carry.tally import Tally, tally_of
 from bergung.errors import BergungError, Interrupted
 from bergung.iceberg.columns import rows_of, table
 from bergung.plan.waves import Slice, spread, take_wave, wave_bytes
+from bergung.stores.braked import BrakedOpen, pace_of
 from bergung.vault.layout import run_key
 
 WAVE = pa.schema(
     [("part", pa.string()), ("start", pa.int64()), ("count", pa.int64()), ("bytes", pa.int64()), ("worker", pa.int32())]
 )
 LOOK_SECONDS = 1.0
+AGAIN = "run the same command again: it goes on where it stopped"
 
 
 @dataclass
@@ -57,14 +59,27 @@ def run_waves(effects: Effects, job: Job, act: Act, slices: Sequence[Slice]) -> 
     """Work through all slices; Interrupted between two waves when somebody asks for it."""
     totals, waiting, started = Totals(), list(slices), effects.clock.monotonic()
     while waiting:
-        if effects.watch.stopped() or _is_cancelled(job):
-            raise Interrupted("stopped between two waves", "run the same command again: it goes on where it stopped")
-        seconds = effects.clock.monotonic() - started
-        count = take_wave(waiting, wave_bytes(effects.engine().parallelism, totals.bytes, seconds))
+        _refuse_stopped(effects, job)
+        seconds, limit = effects.clock.monotonic() - started, effects.brakes.bytes_per_second
+        count = take_wave(waiting, wave_bytes(effects.engine().parallelism, totals.bytes, seconds, limit))
         wave, waiting = waiting[:count], waiting[count:]
-        totals.take(_run_wave(effects, job, act, _Progress(slices, wave, replace(totals))))
+        totals.take(_run_wave(effects, _braked(effects, job), act, _Progress(slices, wave, replace(totals))))
     effects.watch.progress(totals.files, totals.bytes, (totals.files, totals.bytes))
     return totals
+
+
+def _refuse_stopped(effects: Effects, job: Job) -> None:
+    if effects.watch.stopped() or _is_cancelled(job):
+        raise Interrupted("stopped between two waves", AGAIN)
+    window = effects.brakes.window
+    if window is not None and not window.is_open(effects.clock.now().astimezone()):
+        raise Interrupted(f"the window {window} is not open", f"{AGAIN}, from {window.opens:%H:%M} on")
+
+
+def _braked(effects: Effects, job: Job) -> Job:
+    if not effects.brakes.is_slow:
+        return job
+    return replace(job, open=BrakedOpen(job.open, pace_of(effects.brakes, effects.engine().parallelism)))
 
 
 def _is_cancelled(job: Job) -> bool:

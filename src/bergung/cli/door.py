@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bergung.cli.settings import Settings, address, load_settings
+from bergung.cli import words
+from bergung.cli.settings import BRAKES, Settings, address, load_settings
 from bergung.errors import UsageError
+from bergung.model.brakes import Brakes
 from bergung.stores.base import OpenStore
 
 
@@ -18,6 +20,9 @@ class Door:
     as_json: bool = False
     vault: str | None = None
     engine: str | None = None
+    limit_rate: str | None = None
+    max_requests: str | None = None
+    window: str | None = None
 
     @cached_property
     def settings(self) -> Settings:
@@ -43,6 +48,15 @@ class Door:
     def vault_words(self) -> str:
         """What a further command must say to mean the same vault."""
         return "" if self.vault is None else f" --vault {shlex.quote(self.vault)}"
+
+    def brakes(self) -> Brakes:
+        """How much of stores and of the day the call may take."""
+        rate, requests, window = (getattr(self, name) or self.settings.text(name) for name in BRAKES)
+        return Brakes(
+            words.to_bytes(rate) if rate else None,
+            words.to_count(requests) if requests else None,
+            words.to_window(window) if window else None,
+        )
 
     def engine_kind(self) -> str:
         """The engine that is meant."""

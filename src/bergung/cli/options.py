@@ -47,6 +47,18 @@ def allow_prefix(command: Decorated) -> Decorated:
     return click.option("--allow-prefix", "allow_prefixes", multiple=True, metavar="FOLDER", help=text)(command)
 
 
+def brakes(command: Decorated) -> Decorated:
+    """--limit-rate, --max-requests, --window."""
+    rate = "Carry no more than this in a second: 500k, 50m [else bergung.toml, else no limit]."
+    requests = "Ask the stores no more than so many times in a second while files are carried."
+    window = "Carry files in these hours only, then stop; the same command goes on: 22:00-06:00."
+    said = {"limit_rate": ("SIZE", rate), "max_requests": ("NUMBER", requests), "window": ("HOURS", window)}
+    for name, (metavar, text) in reversed(said.items()):
+        option = f"--{name.replace('_', '-')}"
+        command = click.option(option, metavar=metavar, expose_value=False, callback=_noted(name), help=text)(command)
+    return command
+
+
 def dry_run(command: Decorated) -> Decorated:
     """--dry-run."""
     return click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")(command)

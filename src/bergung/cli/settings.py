@@ -16,7 +16,8 @@ from bergung.stores.access import Access
 FILE = "bergung.toml"
 DEFAULT = "default"
 ENGINES = ("spark", "process", "auto")
-DEFAULTS = {"vault": "", "engine": "spark", "spark.master": "", "spark.remote": ""}
+BRAKES = ("limit_rate", "max_requests", "window")
+DEFAULTS = {"vault": "", "engine": "spark", **dict.fromkeys(BRAKES, ""), "spark.master": "", "spark.remote": ""}
 SPARK = "spark."
 ACCESS = re.compile(rf"access[.](\d+)[.]({'|'.join(access.KEYS)})")
 

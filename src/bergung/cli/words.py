@@ -2,15 +2,18 @@
 
 import re
 from datetime import datetime
+from datetime import time as time_of_day
 
 from bergung.clock import from_text
 from bergung.errors import UsageError
+from bergung.model.brakes import Window
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?", re.IGNORECASE)
 _DAYS = {"d": 1, "w": 7, "y": 365}
 _SPAN = re.compile(r"(\d+)\s*([dwy])", re.IGNORECASE)
+_WINDOW = re.compile(r"(\d?\d:\d\d)-(\d?\d:\d\d)")
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
@@ -63,6 +66,25 @@ def to_days(text: str) -> int:
     if found is None or int(found[1]) == 0:
         raise UsageError(f"not a number of days: {text}", "write 90d, 12w or 7y")
     return int(found[1]) * _DAYS[found[2].lower()]
+
+
+def to_window(text: str) -> Window:
+    """`22:00-06:00`."""
+    found = _WINDOW.fullmatch(text.strip())
+    try:
+        opens, closes = (time_of_day.fromisoformat(f"{part:0>5}") for part in (found.groups() if found else ()))
+    except ValueError as error:
+        raise UsageError(f"not a window of the day: {text}", "write 22:00-06:00, in this machine's own time") from error
+    if opens == closes:
+        raise UsageError(f"a window that is never open: {text}", "write 22:00-06:00, or leave it out")
+    return Window(opens, closes)
+
+
+def to_count(text: str) -> int:
+    """A whole number above 0."""
+    if not text.strip().isdigit() or int(text) == 0:
+        raise UsageError(f"not a number above 0: {text}", "write 200")
+    return int(text)
 
 
 def to_share(text: str) -> float:

@@ -30,6 +30,6 @@ def at_work(door: Door, ahead: str | None = None) -> Iterator[Effects]:
     with watching(door.as_json) as watch, stopping(watch.stop, engines.interrupt):
         watch.on_step = begun
         try:
-            yield Effects(engine=engines, watch=watch, open_store=door.stores)
+            yield Effects(engine=engines, watch=watch, open_store=door.stores, brakes=door.brakes())
         finally:
             engines.close()

@@ -26,11 +26,12 @@ class Slice:
         return self.bytes + self.count * FILE_WEIGHT
 
 
-def wave_bytes(parallelism: int, done_bytes: int, seconds: float) -> int:
-    """How much the next wave takes, from what the waves before achieved."""
+def wave_bytes(parallelism: int, done_bytes: int, seconds: float, limit: int | None = None) -> int:
+    """How much the next wave takes, from what the waves before achieved; `limit` is what is allowed in a second."""
+    most = FIRST_WAVE_BYTES * parallelism if limit is None else int(limit * WAVE_SECONDS)
     if not done_bytes or seconds <= 0:
-        return FIRST_WAVE_BYTES * parallelism
-    return max(FIRST_WAVE_BYTES * parallelism // 8, int(done_bytes / seconds * WAVE_SECONDS))
+        return most
+    return max(min(FIRST_WAVE_BYTES * parallelism // 8, most), int(done_bytes / seconds * WAVE_SECONDS))
 
 
 def take_wave(slices: Sequence[Slice], budget: int) -> int:

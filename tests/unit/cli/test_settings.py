@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bergung.cli import access
 from bergung.cli.settings import DEFAULTS, Setting, load_settings
 from bergung.errors import UsageError
 
@@ -141,3 +142,11 @@ def test_a_line_that_cannot_be_read_is_not_repeated(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load_settings(environment(tmp_path), tmp_path)
     assert "abc123" not in caught.value.message
+
+
+def test_the_page_tells_of_every_setting() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
+    for name in DEFAULTS:
+        assert f"`{name}`" in page and f"`BERGUNG_{name.upper().replace('.', '_')}`" in page, name
+    for key in access.KEYS:
+        assert f"`{key}`" in page, key

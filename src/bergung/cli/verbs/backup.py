@@ -16,6 +16,7 @@ from bergung.cli.telling import Result
 @click.option("--keep", metavar="SPAN", help="How long the point is to be kept: 90d, 12w, 7y.")
 @options.allow_prefix
 @options.engine
+@options.brakes
 @options.dry_run
 @options.vault
 @options.as_json

@@ -12,7 +12,7 @@ def command() -> None:
     """See the settings.
 
     They come from the nearest bergung.toml of this folder or one above it, else from ~/.config/bergung/bergung.toml.
-    BERGUNG_VAULT, BERGUNG_ENGINE, BERGUNG_SPARK_MASTER and BERGUNG_SPARK_REMOTE win over the file, options over both.
+    BERGUNG_VAULT, BERGUNG_ENGINE and the other variables of docs/settings.md win over the file, options over both.
     """
 
 

@@ -16,6 +16,7 @@ from bergung.cli.telling import Result
 @click.option("--trust", type=click.Choice(["size"]), help="Take a file of the right size for intact, without reading it.")
 @options.allow_prefix
 @options.engine
+@options.brakes
 @options.dry_run
 @options.confirm
 @options.vault

@@ -15,6 +15,7 @@ from bergung.cli.telling import Result
 @click.option("--budget", metavar="SIZE", help="Read about so much data instead: 500m, 2g.")
 @click.option("--expect-head", metavar="DIGEST", help="The log must hold this entry, as printed by a backup.")
 @options.engine
+@options.brakes
 @options.vault
 @options.as_json
 @options.pass_door
