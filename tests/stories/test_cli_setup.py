@@ -67,6 +67,7 @@ def test_settings_with_their_origin(lake: SmallLake, monkeypatch: pytest.MonkeyP
     rows = {line.split()[0]: line.split(maxsplit=2)[1:] for line in said.out.splitlines()[1:]}
     assert rows == {
         "engine": ["auto", str(file)],
+        **{name: ["-", "default"] for name in ("limit_rate", "max_requests", "window")},
         "spark.executor.memory": ["4g", str(file)],
         "spark.master": ["-", "default"],
         "spark.remote": ["-", "default"],
