@@ -97,6 +97,11 @@ def rows_by_duckdb_at(metadata_location: str, moment: int) -> pa.Table:
     return _duckdb_scan(metadata_location, f"snapshot_from_timestamp => TIMESTAMP '{as_text(moment)}'")
 
 
+def rows_by_duckdb_in(folder: str) -> pa.Table:
+    """Of a Hadoop table by its folder: DuckDB believes the hint."""
+    return _duckdb().cursor().execute(f"SELECT * FROM iceberg_scan('{folder}')").to_arrow_table()
+
+
 def rows_by_spark(spark: Any, table: str, snapshot_id: int, more: Sequence[str] = ()) -> pa.Table:
     return spark.sql(f"SELECT {', '.join(['*', *more])} FROM {table} VERSION AS OF {snapshot_id}").toArrow()
 

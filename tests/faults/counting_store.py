@@ -87,6 +87,10 @@ class CountingStore:
         self._counts.add("list", prefix)
         return self._inner.list(prefix)
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        self._counts.add("folders", prefix)
+        return self._inner.folders(prefix)
+
     def list_versions(self, prefix: str) -> Iterator[Version]:
         self._counts.add("list_versions", prefix)
         return self._inner.list_versions(prefix)

@@ -26,7 +26,7 @@ FOREVER = 1 << 62
 EFFECT, ANY = "effect", "any"
 CATALOG_EFFECTS = ("register", "replace", "create_namespace")
 EFFECTS = ("put_if_absent", "copy", "delete", "make_durable", *CATALOG_EFFECTS)
-OPERATIONS = (*EFFECTS, "head", "read", "blocks", "list", "list_versions")
+OPERATIONS = (*EFFECTS, "head", "read", "blocks", "list", "folders", "list_versions")
 STREAMS = ("put_if_absent", "blocks")
 
 MakeError = Callable[[], BaseException]
@@ -184,6 +184,11 @@ class FaultyStore:
     def list(self, prefix: str) -> Iterator[Stat]:
         struck = self._plan.begin("list", prefix)
         yield from self._inner.list(prefix)
+        struck.fire("after")
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        struck = self._plan.begin("folders", prefix)
+        yield from self._inner.folders(prefix)
         struck.fire("after")
 
     def list_versions(self, prefix: str) -> Iterator[Version]:

@@ -4,12 +4,13 @@ import os
 import re
 
 from bergung.catalogs.base import Namespace, Pointer
+from bergung.catalogs.hadoop_folder import read_hint
 from bergung.catalogs.newest import newest
 from bergung.clock import Clock, SystemClock
 from bergung.errors import MissingObject, Refused, UnknownTable, UsageError
 from bergung.model.names import TableName
 from bergung.stores.access import Access
-from bergung.stores.base import OpenStore, Store
+from bergung.stores.base import OpenStore
 from bergung.stores.open import open_path, open_store
 
 NAME = "location"
@@ -95,21 +96,13 @@ class LocationCatalog:
         store, key = open_path(folder, self._open_store)
         prefix = f"{key}/"
         names = [stat.key.removeprefix(prefix) for stat in store.list(prefix)]
-        found = newest(names, _hinted(store, prefix))
+        found = newest(names, read_hint(store, prefix))
         if not found:
             raise UnknownTable(
                 f"no metadata file in {folder}",
                 "name the folder of a table, the one that holds metadata/, or a metadata file",
             )
         return f"{folder}/{found[0]}"
-
-
-def _hinted(store: Store, prefix: str) -> int | None:
-    try:
-        return int(store.read(f"{prefix}version-hint.text"))
-    except (MissingObject, ValueError):
-        # Readers do without it too.
-        return None
 
 
 def absolute(address: str) -> str:

@@ -17,7 +17,7 @@ def newest(names: Iterable[str], hinted: int | None) -> list[str]:
     `hinted` is the number in version-hint.text, which only Hadoop tables have.
     """
     names = list(names)
-    numbered, hadoop = _by_number(_NUMBERED, names), _by_number(_HADOOP, names)
+    numbered, hadoop = _by_number(_NUMBERED, names), hadoop_versions(names)
     if numbered and hadoop:
         raise _refused("files of two kinds lie here", [*numbered[max(numbered)], *hadoop[max(hadoop)]])
     files = numbered or hadoop
@@ -31,7 +31,12 @@ def newest(names: Iterable[str], hinted: int | None) -> list[str]:
     return found
 
 
-def _by_number(form: re.Pattern[str], names: list[str]) -> dict[int, list[str]]:
+def hadoop_versions(names: Iterable[str]) -> dict[int, list[str]]:
+    """Those that are named as versions of a Hadoop table, by their number."""
+    return _by_number(_HADOOP, names)
+
+
+def _by_number(form: re.Pattern[str], names: Iterable[str]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for name in names:
         match = form.fullmatch(name)

@@ -23,6 +23,7 @@ _CLOCK = SystemClock()
 _KIND_OF_SCHEME = {"http": "rest", "https": "rest", "thrift": "hive", "sqlite": "sql", "postgresql": "sql"}
 _MODULES = {
     "glue": "bergung.catalogs.glue",
+    "hadoop": "bergung.catalogs.hadoop",
     "sql on sqlite": "bergung.catalogs.sql",
 }
 """Where the `open_declared` of each kind is. Imported only when one of that kind is opened: some cost a second."""

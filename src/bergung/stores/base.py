@@ -88,6 +88,13 @@ class Store(Protocol):
         """Every object whose key starts with the prefix, in the order of their keys, each once."""
         ...
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Names between the prefix, which is empty or ends with `/`, and the next `/`, each once, in the order of the keys.
+
+        A file system shows empty folders too; what only markers are below is not shown.
+        """
+        ...
+
     def list_versions(self, prefix: str) -> Iterator[Version]:
         """Every version and marker below the prefix, by key, oldest first; a store without versions has one each."""
         ...

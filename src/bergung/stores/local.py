@@ -80,6 +80,11 @@ class LocalStore:
         for key, facts in Walk(self._base, self._stay_inside).files(prefix):
             yield _stat(key, facts)
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Folders of a folder, empty ones too."""
+        _check(f"{prefix}x")
+        yield from Walk(self._base, self._stay_inside).folders(prefix)
+
     def list_versions(self, prefix: str) -> Iterator[Version]:
         """One version of each file."""
         for found in self.list(prefix):

@@ -123,6 +123,11 @@ class MemoryStore:
             if entries[-1].content is not None:
                 yield _stat(key, entries[-1])
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        """The beginnings of the keys that go on below."""
+        rests = (stat.key.removeprefix(prefix) for stat in self.list(prefix))
+        yield from dict.fromkeys(rest.partition("/")[0] for rest in rests if "/" in rest)
+
     def list_versions(self, prefix: str) -> Iterator[Version]:
         """Every version and marker, by key, oldest first."""
         for key, entries in self._bucket.below(prefix):

@@ -239,6 +239,13 @@ class StoreContract:
 
     # 6 one version, from the first byte to the last
 
+    def test_5_5_folders_are_the_names_just_below(self, store: Store) -> None:
+        for key in ("a/x", "a/b c/1", "a/b c/d/2", "a/b-/3", "a/b/6", "a/z%2F/4", "ab/5", "top"):
+            store.put_if_absent(key, [b"x"])
+        assert list(store.folders("a/")) == ["b c", "b-", "b", "z%2F"]
+        assert list(store.folders("")) == ["a", "ab"]
+        assert list(store.folders("a/b c/d/")) == list(store.folders("nothing/")) == []
+
     def test_6_1_a_version_that_is_there_can_be_asked_for(self, store: Store) -> None:
         put = store.put_if_absent("pinned", [b"as it was"])
         assert store.read("pinned", version=put.version) == b"as it was"

@@ -108,8 +108,8 @@ def test_there_is_nowhere_to_register(folder: Path) -> None:
 
 
 def test_no_store_for_it_yet() -> None:
-    catalog = LocationCatalog("s3://bucket/lake/orders/")
-    assert catalog.table.name == "s3://bucket/lake/orders"
+    catalog = LocationCatalog("gs://bucket/lake/orders/")
+    assert catalog.table.name == "gs://bucket/lake/orders"
     with pytest.raises(UsageError, match="no store for paths of this kind"):
         catalog.locate(catalog.table)
 

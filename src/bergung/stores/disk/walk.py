@@ -28,6 +28,17 @@ class Walk:
         folder, slash, beginning = prefix.rpartition("/")
         return self._below(folder + slash, beginning, ())
 
+    def folders(self, folder: str) -> Iterator[str]:
+        """The names of the folders in a folder; without links that lead back up, which would go on for ever."""
+        here = os.path.realpath(self.base + folder)
+        for name, entry in self._entries(self.base + folder):
+            if name.endswith("/"):
+                if entry.is_symlink():
+                    self.check_link(entry.path)
+                    if _leads_back(os.path.realpath(entry.path), (here,)):
+                        continue
+                yield name.removesuffix("/")
+
     def _below(self, folder: str, beginning: str, trail: tuple[str, ...]) -> Iterator[Found]:
         for name, entry in self._entries(self.base + folder):
             if not name.startswith(beginning):

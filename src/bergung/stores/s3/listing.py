@@ -24,6 +24,19 @@ def objects(bucket: Bucket, prefix: str) -> Iterator[Stat]:
             yield Stat(found.key, found.size_bytes, found.version, found.modified_at)
 
 
+def folders(bucket: Bucket, prefix: str) -> Iterator[str]:
+    """The names between the prefix and the next slash, each once; what lies below is not listed."""
+    asked: dict[str, Any] = {"Prefix": prefix, "Delimiter": "/"}
+    words = asked
+    while True:
+        page = bucket.ask("list_objects_v2", **words)
+        for row in page.get("CommonPrefixes", ()):
+            yield row["Prefix"][len(prefix) : -1]
+        if not page.get("IsTruncated"):
+            return
+        words = _next(bucket, words, {**asked, "ContinuationToken": page.get("NextContinuationToken")})
+
+
 def versions(bucket: Bucket, prefix: str) -> Iterator[Version]:
     """Every version and marker below the prefix, by key, oldest first. A page that repeats rows does no harm."""
     rows: list[Version] = []

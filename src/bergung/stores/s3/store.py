@@ -66,6 +66,10 @@ class S3Store:
         for found in listing.objects(self._bucket, self._base + prefix):
             yield self._own(found)
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        """By the bucket itself, in one request for a thousand."""
+        yield from listing.folders(self._bucket, self._base + prefix)
+
     def list_versions(self, prefix: str) -> Iterator[Version]:
         """Every version and marker, by key, oldest first."""
         for found in listing.versions(self._bucket, self._base + prefix):
