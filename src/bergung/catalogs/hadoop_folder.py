@@ -79,8 +79,8 @@ class MetadataFolder:
             self._hint(number)
 
     def _hint(self, number: int) -> None:
-        # Where one is again, another writer has gone further.
-        with suppress(ObjectExists):
+        # Where one is again, another writer has gone further; and some buckets take no name again that was deleted.
+        with suppress(ObjectExists, Refused):
             self.store.put_if_absent(f"{self.prefix}{HINT}", [str(number).encode()])
 
     def _remove(self, name: str) -> None:

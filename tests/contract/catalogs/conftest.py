@@ -6,6 +6,7 @@ import pytest
 
 from tests.servers.glue_front import Front, glue_front
 from tests.servers.moto import forget, moto
+from tests.servers.needed import pytest_terminal_summary as pytest_terminal_summary
 
 
 @pytest.fixture(scope="session")
