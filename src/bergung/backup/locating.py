@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from bergung.backup.served import DIFFERS, ONLY, is_other, read_served
 from bergung.carry.effects import Effects
 from bergung.catalogs.base import Pointer
 from bergung.catalogs.select import Selected, pointers
 from bergung.clock import to_ms
 from bergung.errors import BergungError, MissingObject
 from bergung.iceberg.metadata import TableMetadata, file_at, read_metadata
+from bergung.model.files import FileKind, ReachedFile
 from bergung.stores.access import Access
 from bergung.stores.open import open_path
 
@@ -29,6 +31,10 @@ class Located:
     metadata: TableMetadata
     access: tuple[Access, ...] = field(default=(), repr=False)
     """How its files are reached, as far as its catalog says."""
+    served: str | None = None
+    """How the record says that the catalog gives out other metadata than a file's."""
+    named_file: ReachedFile | None = None
+    """The metadata file that the catalog names, where it is not the one that was captured."""
 
     @property
     def name(self) -> str:
@@ -104,13 +110,30 @@ def _is_older(newest: Located, one: str, other: str) -> bool:
 
 def _read(effects: Effects, selected: Selected, pointer: Pointer, cut: str) -> Located:
     location = pointer.metadata_location
+    if not location and pointer.served:
+        return _served(effects, selected, pointer, cut)
     access = selected.catalog.access(selected.table)
     store, key = open_path(location, effects.open_store, access)
     try:
         stat = store.head(key)
         data = store.read(key, version=stat.version)
     except MissingObject as error:
+        if pointer.served:
+            return replace(_served(effects, selected, pointer, cut), served=DIFFERS)
         hint = f"bring it back with bergung restore {selected.table}, or look for it with bergung salvage find"
         raise MissingObject(f"{selected.table} names a metadata file that is gone: {location}", hint) from error
     metadata = read_metadata(data, location)
+    if pointer.served and is_other(read_served(pointer)[2], metadata):
+        return replace(_served(effects, selected, pointer, cut), served=DIFFERS, named_file=_named(location, data))
     return Located(selected, location, pointer.read_at, cut, data, stat.version, metadata, access)
+
+
+def _served(effects: Effects, selected: Selected, pointer: Pointer, cut: str) -> Located:
+    """The metadata as engines get it: no file has it, so it is captured as one."""
+    location, data, metadata = read_served(pointer)
+    access = selected.catalog.access(selected.table)
+    return Located(selected, location, pointer.read_at, cut, data, "", metadata, access, served=ONLY)
+
+
+def _named(location: str, data: bytes) -> ReachedFile:
+    return ReachedFile(location, FileKind.METADATA, len(data))

@@ -68,7 +68,7 @@ class Survey:
 
 def begin(located: Located, index: int, known: Known, prefixes: Sequence[str]) -> Survey:
     """Split the metadata file's children into those that are held and those that are not."""
-    survey = Survey(index, located, known, list(reached_by(located.metadata)))
+    survey = Survey(index, located, known, _children(located))
     try:
         _refuse_encrypted(located)
         check_allowed(survey.children, prefixes, survey.name)
@@ -79,6 +79,12 @@ def begin(located: Located, index: int, known: Known, prefixes: Sequence[str]) -
         if row is not None:
             survey.rows[child.path] = listed(row, index)
     return survey
+
+
+def _children(located: Located) -> list[ReachedFile]:
+    children = reached_by(located.metadata)
+    named = located.named_file
+    return children if named is None or named.path in {child.path for child in children} else [*children, named]
 
 
 def _refuse_encrypted(located: Located) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from bergung.backup.planning import plan_backup
 from bergung.backup.request import ALL, METADATA, BackupRequest
 from bergung.backup.run import BackupResult, run_backup
+from bergung.backup.served import ONLY
 from bergung.carry.effects import Effects, here
 from bergung.catalogs.location import LocationCatalog
 from bergung.catalogs.select import Selected, select_tables
@@ -105,6 +106,7 @@ def _table_facts(name: str, entry: TableEntry) -> dict[str, Any]:
         "answers": entry.answers,
         "missing": counts.missing_facts(entry),
         "noted": list(entry.noted),
+        "served": entry.served,
     }
 
 
@@ -134,6 +136,9 @@ def _grid(changed: Mapping[str, TableEntry]) -> Grid:
 def _remarks(name: str, entry: TableEntry) -> Iterator[str]:
     if entry.cut == LATER:
         yield f"{shown(name)} was taken later, at {words.time(entry.located_at)}: its files vanished while they were read"
+    if entry.served is not None:
+        why = "names no metadata file" if entry.served == ONLY else "gives out other metadata than the file that it names"
+        yield f"{shown(name)}: the catalog {why}; what engines get from it is captured"
     if entry.noted:
         lost = words.many(len(entry.noted), "file")
         yield f"{shown(name)} has lost {lost} of statistics or older metadata; every snapshot reads the same without"
