@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from bergung.clock import Clock
 from bergung.stores.access import Access
@@ -18,6 +19,8 @@ class Declaration:
     properties: Mapping[str, str] = field(repr=False)
     clock: Clock
     open_store: OpenStore
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    """Properties that hold others, such as `auth` and `ssl`."""
 
     @property
     def uri(self) -> str:

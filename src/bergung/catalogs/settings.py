@@ -24,6 +24,7 @@ _KIND_OF_SCHEME = {"http": "rest", "https": "rest", "thrift": "hive", "sqlite": 
 _MODULES = {
     "glue": "bergung.catalogs.glue",
     "hadoop": "bergung.catalogs.hadoop",
+    "rest": "bergung.catalogs.rest.catalog",
     "sql on sqlite": "bergung.catalogs.sql",
 }
 """Where the `open_declared` of each kind is. Imported only when one of that kind is opened: some cost a second."""
@@ -32,7 +33,9 @@ _KNOWN = "docs/catalogs.md names those that it knows; a table can be named by it
 
 def open_catalog(name: str, clock: Clock = _CLOCK, open_store: OpenStore = open_store) -> Catalog:
     """The catalog of that name; it is asked for the first time when something is asked of it, and never created."""
-    declaration = Declaration(name, _properties(name), clock, open_store)
+    declared = _properties(name)
+    sections = {key: value for key, value in declared.items() if isinstance(value, dict)}
+    declaration = Declaration(name, _texts(declared), clock, open_store, sections)
     module = _MODULES.get(_kind(declaration))
     if module is None:
         raise _not_known(declaration)
@@ -63,7 +66,7 @@ def catalog_names() -> list[str]:
     return sorted(_declared())
 
 
-def _properties(name: str) -> dict[str, str]:
+def _properties(name: str) -> RecursiveDict:
     declared = _declared()
     # As PyIceberg does: declarations are found in lower case, and entries are kept under the name as given.
     if name.lower() not in declared:
@@ -72,10 +75,10 @@ def _properties(name: str) -> dict[str, str]:
     return declared[name.lower()]
 
 
-def _declared() -> dict[str, dict[str, str]]:
+def _declared() -> dict[str, RecursiveDict]:
     try:
         config = Config()
-        return {name: _texts(config.get_catalog_config(name)) for name in config.get_known_catalogs()}
+        return {name: config.get_catalog_config(name) or {} for name in config.get_known_catalogs()}
     except YAMLError as error:
         raise _unreadable(_without_content(error)) from error
     except (OSError, ValueError) as error:
@@ -86,8 +89,8 @@ def _declared() -> dict[str, dict[str, str]]:
         raise _unreadable("it is empty or no mapping") from error
 
 
-def _texts(properties: RecursiveDict | None) -> dict[str, str]:
-    return {key: value for key, value in (properties or {}).items() if isinstance(value, str)}
+def _texts(properties: RecursiveDict) -> dict[str, str]:
+    return {key: value for key, value in properties.items() if isinstance(value, str)}
 
 
 def _without_content(error: YAMLError) -> str:

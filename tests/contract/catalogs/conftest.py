@@ -7,6 +7,7 @@ import pytest
 from tests.servers.glue_front import Front, glue_front
 from tests.servers.moto import forget, moto
 from tests.servers.needed import pytest_terminal_summary as pytest_terminal_summary
+from tests.servers.rest_server import RestServer, missing, rest_server
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +22,12 @@ def glue(moto_url: str) -> Iterator[Front]:
     forget(moto_url)
     with glue_front(moto_url) as front:
         yield front
+
+
+@pytest.fixture(scope="session")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestServer]:
+    why = missing()
+    if why:
+        pytest.skip(f"needs a server: {why}")
+    with rest_server(tmp_path_factory.mktemp("rest")) as server:
+        yield server

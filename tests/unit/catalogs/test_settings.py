@@ -91,8 +91,7 @@ def test_the_hint_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("properties", "told"),
     [
-        ("type: rest\n    uri: https://user:secret@host/", "is of type rest, which this version does not know yet"),
-        ("uri: https://user:secret@host/", "is of type rest, which"),
+        ("type: dynamodb\n    uri: https://user:secret@host/", "is of type dynamodb, which this version does not know yet"),
         ("uri: thrift://secret:9083", "is of type hive, which"),
         ("type: dynamodb", "is of type dynamodb, which"),
         ("type: hadoop", "is declared without an absolute warehouse"),
