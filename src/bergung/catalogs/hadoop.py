@@ -78,7 +78,10 @@ class HadoopCatalog:
         if not self._warehouse.is_same(current, expected):
             raise SourceChanged(f"{table} was committed meanwhile: it is {current} now", "run the same command again")
         data = self._warehouse.read(metadata_location)
-        if not self._is_written(current, data):
+        if self._is_written(current, data):
+            # By a run that was stopped before it could say so.
+            self._warehouse.folder(_levels(table)).point_at(number_of(name))
+        else:
             self._commit(table, found.highest + 1, data, SourceChanged)
 
     def create_namespace(self, namespace: Namespace) -> None:
