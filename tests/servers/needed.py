@@ -10,6 +10,7 @@ import pytest
 from tools.servers import CannotBuild, Program, built
 
 _NEEDS = "needs a server: "
+_TOLD = pytest.StashKey[set[str]]()
 
 
 def needed(program: Program) -> Path:
@@ -23,10 +24,10 @@ def needed(program: Program) -> Path:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """One line for each program that could not be had."""
     left_out = Counter(_why(report) for report in terminalreporter.stats.get("skipped", []))
-    told = terminalreporter.stats.setdefault("told", [])
+    told = terminalreporter.config.stash.setdefault(_TOLD, set())
     for why, count in left_out.items():
         if _NEEDS in why and why not in told:
-            told.append(why)
+            told.add(why)
             terminalreporter.write_line(f"{count} tests left out: {why.partition(_NEEDS)[2]}", yellow=True)
 
 
