@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from threading import Lock
 from typing import NamedTuple
 
-from bergung.stores.base import BLOCK_BYTES, OpenStore, Stat, Store, Version
+from bergung.stores.base import BLOCK_BYTES, Copied, OpenStore, Stat, Store, Version
 from bergung.stores.open import open_store
+from bergung.stores.streaming import stream
+from tests.faults.faulty_store import unwrapped
 
 _ANY = ""
 
@@ -53,24 +56,25 @@ class CountingStore:
     def __init__(self, inner: Store, counts: Counts) -> None:
         self.url = inner.url
         self.keeps_versions = inner.keeps_versions
-        self._inner = inner
+        self.can_lock = inner.can_lock
+        self.inner = inner
         self._counts = counts
 
     def head(self, key: str) -> Stat:
         self._counts.add("head", key)
-        return self._inner.head(key)
+        return self.inner.head(key)
 
     def read(self, key: str, *, start: int = 0, length: int | None = None, version: str | None = None) -> bytes:
         taken = 0
         try:
-            content = self._inner.read(key, start=start, length=length, version=version)
+            content = self.inner.read(key, start=start, length=length, version=version)
             taken = len(content)
             return content
         finally:
             self._counts.add("read", key, taken)
 
     def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-        passing = _Passing(self._inner.blocks(key, version=version, block_bytes=block_bytes))
+        passing = _Passing(self.inner.blocks(key, version=version, block_bytes=block_bytes))
         try:
             yield from passing
         finally:
@@ -79,35 +83,53 @@ class CountingStore:
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         passing = _Passing(blocks)
         try:
-            return self._inner.put_if_absent(key, passing)
+            return self.inner.put_if_absent(key, passing)
         finally:
             self._counts.add("put_if_absent", key, passing.bytes_)
 
     def list(self, prefix: str) -> Iterator[Stat]:
         self._counts.add("list", prefix)
-        return self._inner.list(prefix)
+        return self.inner.list(prefix)
 
     def folders(self, prefix: str) -> Iterator[str]:
         self._counts.add("folders", prefix)
-        return self._inner.folders(prefix)
+        return self.inner.folders(prefix)
 
     def list_versions(self, prefix: str) -> Iterator[Version]:
         self._counts.add("list_versions", prefix)
-        return self._inner.list_versions(prefix)
+        return self.inner.list_versions(prefix)
 
     def copy(self, source_key: str, key: str) -> Stat:
         self._counts.add("copy", key)
-        return self._inner.copy(source_key, key)
+        return self.inner.copy(source_key, key)
+
+    def copies_from(self, source: Store) -> bool:
+        return self.inner.copies_from(unwrapped(source))
+
+    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+        if not self.copies_from(source):
+            # Through this seam, so that its bytes are counted.
+            return stream(source, source_key, version, self, key)
+        self._counts.add("copy_from", key)
+        return self.inner.copy_from(unwrapped(source), source_key, key, version=version)
+
+    def lock(self, key: str, version: str, until: datetime) -> None:
+        self._counts.add("lock", key)
+        self.inner.lock(key, version, until)
+
+    def locked_until(self, key: str, version: str) -> datetime | None:
+        self._counts.add("locked_until", key)
+        return self.inner.locked_until(key, version)
 
     def delete(self, key: str, *, version: str | None = None) -> None:
         self._counts.add("delete", key)
-        self._inner.delete(key, version=version)
+        self.inner.delete(key, version=version)
 
     def make_durable(self, keys: Iterable[str]) -> None:
         named = [*keys]
         for key in named:
             self._counts.add("make_durable", key)
-        self._inner.make_durable(named)
+        self.inner.make_durable(named)
 
 
 class _Passing:

@@ -15,18 +15,20 @@ A dry run with an empty plan gives `plan.effects`; then "stop at effect n" for e
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from threading import Lock
 from typing import NamedTuple
 
 from bergung.errors import StoreError
-from bergung.stores.base import BLOCK_BYTES, OpenStore, Stat, Store, Version
+from bergung.stores.base import BLOCK_BYTES, Copied, OpenStore, Stat, Store, Version
 from bergung.stores.open import open_store
+from bergung.stores.streaming import stream
 
 FOREVER = 1 << 62
 EFFECT, ANY = "effect", "any"
 CATALOG_EFFECTS = ("register", "replace", "create_namespace")
-EFFECTS = ("put_if_absent", "copy", "delete", "make_durable", *CATALOG_EFFECTS)
-OPERATIONS = (*EFFECTS, "head", "read", "blocks", "list", "folders", "list_versions")
+EFFECTS = ("put_if_absent", "copy", "copy_from", "delete", "lock", "make_durable", *CATALOG_EFFECTS)
+OPERATIONS = (*EFFECTS, "head", "read", "blocks", "list", "folders", "list_versions", "locked_until")
 STREAMS = ("put_if_absent", "blocks")
 
 MakeError = Callable[[], BaseException]
@@ -155,62 +157,92 @@ class FaultyStore:
     def __init__(self, inner: Store, plan: FaultPlan) -> None:
         self.url = inner.url
         self.keeps_versions = inner.keeps_versions
-        self._inner = inner
+        self.can_lock = inner.can_lock
+        self.inner = inner
         self._plan = plan
 
     def head(self, key: str) -> Stat:
         struck = self._plan.begin("head", key)
-        found = self._inner.head(key)
+        found = self.inner.head(key)
         struck.fire("after")
         return found
 
     def read(self, key: str, *, start: int = 0, length: int | None = None, version: str | None = None) -> bytes:
         struck = self._plan.begin("read", key)
-        content = self._inner.read(key, start=start, length=length, version=version)
+        content = self.inner.read(key, start=start, length=length, version=version)
         struck.fire("after")
         return content
 
     def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
         struck = self._plan.begin("blocks", key)
-        yield from struck.tear(self._inner.blocks(key, version=version, block_bytes=block_bytes))
+        yield from struck.tear(self.inner.blocks(key, version=version, block_bytes=block_bytes))
         struck.fire("after")
 
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         struck = self._plan.begin("put_if_absent", key)
-        written = self._inner.put_if_absent(key, struck.tear(blocks))
+        written = self.inner.put_if_absent(key, struck.tear(blocks))
         struck.fire("after")
         return written
 
     def list(self, prefix: str) -> Iterator[Stat]:
         struck = self._plan.begin("list", prefix)
-        yield from self._inner.list(prefix)
+        yield from self.inner.list(prefix)
         struck.fire("after")
 
     def folders(self, prefix: str) -> Iterator[str]:
         struck = self._plan.begin("folders", prefix)
-        yield from self._inner.folders(prefix)
+        yield from self.inner.folders(prefix)
         struck.fire("after")
 
     def list_versions(self, prefix: str) -> Iterator[Version]:
         struck = self._plan.begin("list_versions", prefix)
-        yield from self._inner.list_versions(prefix)
+        yield from self.inner.list_versions(prefix)
         struck.fire("after")
 
     def copy(self, source_key: str, key: str) -> Stat:
         struck = self._plan.begin("copy", key)
-        written = self._inner.copy(source_key, key)
+        written = self.inner.copy(source_key, key)
         struck.fire("after")
         return written
 
+    def copies_from(self, source: Store) -> bool:
+        return self.inner.copies_from(unwrapped(source))
+
+    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+        if not self.copies_from(source):
+            # Through this seam, so that its blocks can be torn.
+            return stream(source, source_key, version, self, key)
+        struck = self._plan.begin("copy_from", key)
+        copied = self.inner.copy_from(unwrapped(source), source_key, key, version=version)
+        struck.fire("after")
+        return copied
+
+    def lock(self, key: str, version: str, until: datetime) -> None:
+        struck = self._plan.begin("lock", key)
+        self.inner.lock(key, version, until)
+        struck.fire("after")
+
+    def locked_until(self, key: str, version: str) -> datetime | None:
+        struck = self._plan.begin("locked_until", key)
+        until = self.inner.locked_until(key, version)
+        struck.fire("after")
+        return until
+
     def delete(self, key: str, *, version: str | None = None) -> None:
         struck = self._plan.begin("delete", key)
-        self._inner.delete(key, version=version)
+        self.inner.delete(key, version=version)
         struck.fire("after")
 
     def make_durable(self, keys: Iterable[str]) -> None:
         struck = self._plan.begin("make_durable", "")
-        self._inner.make_durable(keys)
+        self.inner.make_durable(keys)
         struck.fire("after")
+
+
+def unwrapped(store: Store) -> Store:
+    """The real one below any wrapper: only stores of one kind can copy among themselves."""
+    inner = getattr(store, "inner", None)
+    return store if inner is None else unwrapped(inner)
 
 
 def faulty_open(plan: FaultPlan, inner: OpenStore = open_store) -> OpenStore:

@@ -58,6 +58,11 @@ class Store(Protocol):
         """True when what is written under a key hides what was there and does not end it."""
         ...
 
+    @property
+    def can_lock(self) -> bool:
+        """True when a version can be kept from everybody until a moment."""
+        ...
+
     def head(self, key: str) -> Stat:
         """What lies under the key; MissingObject when nothing does."""
         ...
@@ -103,11 +108,27 @@ class Store(Protocol):
         """Create-only copy inside the store."""
         ...
 
+    def copies_from(self, source: "Store") -> bool:
+        """Whether copy_from takes objects of that store without their bytes passing through here."""
+        ...
+
+    def copy_from(self, source: "Store", source_key: str, key: str, *, version: str | None = None) -> Copied:
+        """Create-only copy of the newest, or of that version, from any store: by the server where it can, else block by block."""
+        ...
+
     def delete(self, key: str, *, version: str | None = None) -> None:
         """Without a version: a marker where the store has versions, else the object. MissingObject when nothing is there.
 
         With one: just that version, marker or not; SourceChanged and MissingObject as for read.
         """
+        ...
+
+    def lock(self, key: str, version: str, until: datetime) -> None:
+        """Nobody deletes that version before then. NotAllowed where it is locked for longer, Refused where there are no locks."""
+        ...
+
+    def locked_until(self, key: str, version: str) -> datetime | None:
+        """Until when nobody deletes that version; None where somebody may now."""
         ...
 
     def make_durable(self, keys: Iterable[str]) -> None:

@@ -11,10 +11,11 @@ from itertools import islice
 from pathlib import Path
 
 from bergung.errors import MissingObject, Refused, SourceChanged
-from bergung.stores.base import Stat, Version
+from bergung.stores.base import Copied, Stat, Store, Version
 from bergung.stores.disk import posix
 from bergung.stores.disk.create import create, is_partial
 from bergung.stores.disk.walk import Walk
+from bergung.stores.streaming import stream
 
 # What is read, hashed and written while it is in a core's own cache: with 4 MiB the kernel takes twice the time.
 _BLOCK_BYTES = 256 * 1024
@@ -29,6 +30,7 @@ class LocalStore:
     """
 
     keeps_versions = False
+    can_lock = False
 
     def __init__(self, root: Path | str) -> None:
         self.root = "/" + os.path.abspath(root).lstrip("/")
@@ -94,6 +96,14 @@ class LocalStore:
         """A file of its own with the same bytes, never a second name for one file."""
         return self.put_if_absent(key, self.blocks(source_key))
 
+    def copies_from(self, source: Store) -> bool:
+        """A file is always read and written."""
+        return False
+
+    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+        """Block by block."""
+        return stream(source, source_key, version, self, key)
+
     def delete(self, key: str, *, version: str | None = None) -> None:
         """The file goes, its folder stays."""
         path = self._path(key)
@@ -101,6 +111,16 @@ class LocalStore:
             raise _changed(path)
         with posix.own_words(path):
             os.unlink(path)
+
+    def lock(self, key: str, version: str, until: datetime) -> None:
+        """Whoever owns a file can delete it."""
+        raise Refused(f"files cannot be locked: {self.url}", "use a bucket with Object Lock")
+
+    def locked_until(self, key: str, version: str) -> datetime | None:
+        """Never."""
+        if self.head(key).version != version:
+            raise _changed(self._path(key))
+        return None
 
     def make_durable(self, keys: Iterable[str]) -> None:
         """The files by a few threads at once, then every folder from theirs up, since any of them may be new."""

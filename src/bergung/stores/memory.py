@@ -8,7 +8,8 @@ from threading import RLock
 
 from bergung.clock import Clock, SystemClock
 from bergung.errors import MissingObject, NotAllowed, ObjectExists, Refused, SourceChanged, UsageError
-from bergung.stores.base import BLOCK_BYTES, Stat, Version
+from bergung.stores.base import BLOCK_BYTES, Copied, Stat, Store, Version
+from bergung.stores.streaming import stream
 
 _stores: dict[str, "MemoryStore"] = {}
 
@@ -70,7 +71,7 @@ class _Bucket:
 class MemoryStore:
     """Found again by its url within this process; a second store of the same name takes the place of the first.
 
-    `lock_for` locks every version as it is written, which needs versions. `overwrite`, `put_marker` and `lock` are
+    `lock_for` locks every version as it is written, which needs versions. `overwrite` and `put_marker` are
     not of the seam: they are what other clients of a real bucket can do.
     """
 
@@ -87,6 +88,11 @@ class MemoryStore:
     @property
     def keeps_versions(self) -> bool:
         """As asked for."""
+        return self._bucket.keeps_versions
+
+    @property
+    def can_lock(self) -> bool:
+        """Where there are versions."""
         return self._bucket.keeps_versions
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
@@ -138,6 +144,14 @@ class MemoryStore:
         """Create-only copy."""
         return self.put_if_absent(key, self.blocks(source_key))
 
+    def copies_from(self, source: Store) -> bool:
+        """All bytes are here anyway."""
+        return False
+
+    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+        """Block by block."""
+        return stream(source, source_key, version, self, key)
+
     def delete(self, key: str, *, version: str | None = None) -> None:
         """With versions: a marker on top; or just that version, which may be a marker, unless it is locked."""
         with self._bucket.guard:
@@ -168,12 +182,19 @@ class MemoryStore:
             self._bucket.add(key, None, self._clock.now())
 
     def lock(self, key: str, version: str, until: datetime) -> None:
-        """What a client with that right can do: keep a version until then; no lock is ever made shorter."""
+        """Keep a version until then; no lock is ever made shorter."""
+        if not self.can_lock:
+            raise Refused(f"{self.url} keeps no versions, so it has no locks", "use a bucket with Object Lock")
         with self._bucket.guard:
             found = self._bucket.find(key, version)
             if found.locked_until is not None and until < found.locked_until:
                 raise NotAllowed(f"version {version} of {key!r} is locked until {found.locked_until.isoformat()}")
             self._bucket.exchange(key, found, replace(found, locked_until=until))
+
+    def locked_until(self, key: str, version: str) -> datetime | None:
+        """Until when that version is kept, if it is now."""
+        until = self._bucket.find(key, version).locked_until
+        return None if until is None or until <= self._clock.now() else until
 
     def _refuse_what_is_there(self, key: str) -> None:
         if self._bucket.holds(key):

@@ -9,7 +9,7 @@ from tests.servers.needed import pytest_terminal_summary as pytest_terminal_summ
 from tests.servers.s3 import S3Server
 from tests.servers.versitygw import versitygw
 
-pytest.register_assert_rewrite("tests.contract.stores.contract", "tests.contract.stores.versions")
+pytest.register_assert_rewrite("tests.contract.stores.contract", "tests.contract.stores.s3", "tests.contract.stores.versions")
 
 
 @pytest.fixture(scope="session")

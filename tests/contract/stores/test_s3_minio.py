@@ -1,49 +1,48 @@
-"""The store of buckets over MinIO, with and without versions."""
-
-from collections.abc import Callable
-from datetime import timedelta
+"""Stores on MinIO, and what it cannot do."""
 
 import pytest
 
-from bergung.stores.base import Store
-from bergung.stores.open import Stores
+from bergung.errors import Refused
 from bergung.stores.s3.store import S3Store
-from tests.contract.stores.contract import StoreContract
-from tests.contract.stores.versions import VersionsContract
-from tests.servers.s3 import OwnBucket, S3Server
+from tests.contract.stores.s3 import MIB, S3Contract, S3LocksContract, S3VersionsContract
+from tests.servers.s3 import S3Server
 
 pytestmark = pytest.mark.nightly
 
 
-class OverMinio(StoreContract):
-    coarse = timedelta(seconds=2)
-
+class OnMinio(S3Contract):
     @pytest.fixture
-    def bucket(self, minio_server: S3Server) -> OwnBucket:
-        return minio_server.new_bucket()
-
-    @pytest.fixture
-    def store(self, bucket: OwnBucket) -> S3Store:
-        return bucket.store()
-
-    @pytest.fixture
-    def change(self, bucket: OwnBucket) -> Callable[[str, bytes], None]:
-        return bucket.overwrite
-
-    def again(self, store: Store) -> Store:
-        assert isinstance(store, S3Store)
-        return Stores(store.accesses)(store.url)
+    def server(self, minio_server: S3Server) -> S3Server:
+        return minio_server
 
 
-class TestMinio(OverMinio):
+class TestMinio(OnMinio):
     pass
 
 
-class TestMinioVersioned(OverMinio, VersionsContract):
-    @pytest.fixture
-    def bucket(self, minio_server: S3Server) -> OwnBucket:
-        return minio_server.new_bucket(versioned=True)
+class TestMinioVersioned(OnMinio, S3VersionsContract):
+    pass
 
-    @pytest.fixture
-    def other(self, bucket: OwnBucket) -> OwnBucket:
-        return bucket
+
+class TestMinioLocked(OnMinio, S3LocksContract):
+    pass
+
+
+@pytest.fixture
+def store(minio_server: S3Server) -> S3Store:
+    return minio_server.new_bucket().store()
+
+
+@pytest.mark.parametrize("key", ["a//b", "/a"])
+def test_32_1_keys_that_it_refuses(store: S3Store, key: str) -> None:
+    store.put_if_absent("b", [b"stays"])
+    with pytest.raises(Refused) as caught:
+        store.put_if_absent(key, [b"x"])
+    assert key in caught.value.message
+    assert [found.key for found in store.list("")] == ["b"]
+
+
+def test_32_2_a_copy_by_the_server_has_no_digest(minio_server: S3Server, store: S3Store) -> None:
+    source = minio_server.new_bucket().store("lake")
+    source.put_if_absent("key", [b"x" * MIB])
+    assert store.copy_from(source, "key", "copy").digest is None

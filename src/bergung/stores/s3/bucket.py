@@ -67,7 +67,7 @@ class Bucket:
             try:
                 return self._once(operation, key, words)
             except sdk_errors() as error:
-                kind = self._told(operation, key, error)
+                kind = self._told(operation, key, words, error)
                 if kind in meant:
                     raise Said(kind, patience.tries, error) from error
                 if not self.goes_on(kind, error, key, patience):
@@ -112,17 +112,17 @@ class Bucket:
         _answered.add((access.endpoint, access.region))
         return answer
 
-    def _told(self, operation: str, key: str | None, error: Exception) -> Kind:
+    def _told(self, operation: str, key: str | None, words: dict[str, Any], error: Exception) -> Kind:
         """The kind; a HEAD that was refused without a reason is asked once more as a GET, which has one."""
         kind = kind_of(error)
         if operation != "head_object" or kind not in (Kind.BARE, Kind.REGION):
             return kind
         try:
-            self._once("get_object", key, {"Range": "bytes=0-0"})["Body"].close()
+            self._once("get_object", key, {**words, "Range": "bytes=0-0"})["Body"].close()
         except sdk_errors() as reason:
             answer_in(error).update(answer_in(reason))
             return kind_of(reason)
-        return Kind.BUSY
+        return kind
 
 
 def _wished(error: Exception) -> float:

@@ -6,86 +6,112 @@ completion is conditional: three requests, or more for what is larger.
 
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
-from bergung.errors import NotAllowed
 from bergung.stores.base import Copied
 from bergung.stores.s3.bucket import Bucket, Said
 from bergung.stores.s3.kinds import Kind
 from bergung.stores.s3.multipart import SHA256, Part, Upload
 from bergung.stores.s3.reading import facts
 from bergung.stores.s3.words import changed
-from bergung.stores.s3.writing import MARK, new_mark, own_or_taken, put_whole, refuse_what_is_there, stat_of_write
+from bergung.stores.s3.writing import MARK, new_mark, own_or_taken, refuse_what_is_there, stat_of_write
+
+WORTH_BYTES = 1024 * 1024
+"""Below this a read and a write are two requests against three."""
 
 ONE_PART_BYTES = 5 * 1024**3
 _PART_BYTES = 1024**3
 _PARTS_AT_ONCE = 4
 
-
 _without_checksums: set[str] = set()
+_blind: set[tuple[str, str]] = set()
+"""Pairs of buckets of which the first cannot be read by who writes the second."""
 
 
-class NoSight(NotAllowed):
-    """Whoever may write the copy may not read the source."""
+class CannotCopy(Exception):
+    """Not by the store itself."""
 
 
 class _NoChecksum(Exception):
     """This store works out no checksum of a part that it copies."""
 
 
-def copy(source: Bucket, source_key: str, version: str | None, target: Bucket, key: str) -> Copied:
+@dataclass(frozen=True)
+class Source:
+    """One version, found."""
+
+    bucket: Bucket
+    key: str
+    answer: dict[str, Any]
+
+    @property
+    def size_bytes(self) -> int:
+        """All of it."""
+        size: int = self.answer["ContentLength"]
+        return size
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """How a part names it: by its id where it is not the newest, and by its ETag in any case."""
+        named = {"Bucket": self.bucket.name, "Key": self.key}
+        by_id = self.answer.get("AskedById")
+        return {"CopySource": {**named, "VersionId": by_id} if by_id else named, "CopySourceIfMatch": self.answer["ETag"]}
+
+
+def find(bucket: Bucket, key: str, version: str | None) -> Source:
+    """SourceChanged or MissingObject where it is not there."""
+    return Source(bucket, key, facts(bucket, key, version))
+
+
+def is_worth_it(source: Source, target: Bucket) -> bool:
+    """Large enough, and not known to be out of sight."""
+    return source.size_bytes >= WORTH_BYTES and (source.bucket.name, target.name) not in _blind
+
+
+def copy(source: Source, target: Bucket, key: str) -> Copied:
     """The digest comes with it where the store works one out: for a copy in one part its checksum is that of the object."""
     refuse_what_is_there(target, key)
-    answer = facts(source, source_key, version)
-    if answer["ContentLength"] == 0:
-        return Copied(put_whole(target, key, b""), None)
-    words = _words(source, source_key, answer)
     # The checksum of several parts is no digest of the object, so there it is not asked for.
-    if answer["ContentLength"] <= ONE_PART_BYTES and target.endpoint not in _without_checksums:
+    if source.size_bytes <= ONE_PART_BYTES and target.endpoint not in _without_checksums:
         try:
-            return _copy(words, answer, target, key, SHA256)
+            return _copy(source, target, key, SHA256)
         except _NoChecksum:
             _without_checksums.add(target.endpoint)
-    return _copy(words, answer, target, key, None)
+    return _copy(source, target, key, None)
 
 
-def _copy(words: dict[str, Any], answer: dict[str, Any], target: Bucket, key: str, algorithm: str | None) -> Copied:
+def _copy(source: Source, target: Bucket, key: str, algorithm: str | None) -> Copied:
     mark = new_mark()
     with Upload(target, key, {MARK: mark}, algorithm) as upload:
-        upload.parts = _parts(upload, words, answer["ContentLength"])
+        upload.parts = _parts(upload, source)
         try:
-            written = stat_of_write(key, answer["ContentLength"], upload.complete())
+            written = stat_of_write(key, source.size_bytes, upload.complete())
         except Said as said:
             written = own_or_taken(target, key, mark, said)
     return Copied(written, _digest(upload.parts))
 
 
-def _words(source: Bucket, source_key: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """How a part names its source: the version by its id where it is not the newest, and by its ETag in any case."""
-    named = {"Bucket": source.name, "Key": source_key}
-    asked_by_id = answer.get("AskedById")
-    return {"CopySource": {**named, "VersionId": asked_by_id} if asked_by_id else named, "CopySourceIfMatch": answer["ETag"]}
-
-
-def _parts(upload: Upload, words: dict[str, Any], size_bytes: int) -> list[Part]:
+def _parts(upload: Upload, source: Source) -> list[Part]:
+    size_bytes = source.size_bytes
     if size_bytes <= ONE_PART_BYTES:
-        return [_part(upload, 1, words)]
-    ranges = [f"bytes={start}-{min(start + _PART_BYTES, size_bytes) - 1}" for start in range(0, size_bytes, _PART_BYTES)]
+        return [_part(upload, source, 1, {})]
+    starts = range(0, size_bytes, _PART_BYTES)
+    ranges = [{"CopySourceRange": f"bytes={start}-{min(start + _PART_BYTES, size_bytes) - 1}"} for start in starts]
     with ThreadPoolExecutor(_PARTS_AT_ONCE) as pool:
-        numbered = enumerate(ranges, 1)
-        return [*pool.map(lambda each: _part(upload, each[0], {**words, "CopySourceRange": each[1]}), numbered)]
+        return [*pool.map(lambda numbered: _part(upload, source, *numbered), enumerate(ranges, 1))]
 
 
-def _part(upload: Upload, number: int, words: dict[str, Any]) -> Part:
-    what = f"s3://{words['CopySource']['Bucket']}/{words['CopySource']['Key']}"
+def _part(upload: Upload, source: Source, number: int, range_: dict[str, str]) -> Part:
     try:
-        return upload.copy_part(number, words)
+        return upload.copy_part(number, {**source.words, **range_})
     except Said as said:
         if said.kind is Kind.NO_CHECKSUM:
             raise _NoChecksum from said
-        if said.kind is Kind.DENIED:
-            raise NoSight(f"{what} cannot be read by whoever writes the copy", "allow s3:GetObject on it to them") from said
-        raise changed(what, words["CopySourceIfMatch"]) from said
+        if said.kind in (Kind.DENIED, Kind.UNKNOWN_CALL):
+            _blind.add((source.bucket.name, upload.bucket.name))
+            raise CannotCopy from said
+        raise changed(source.bucket.address(source.key), source.words["CopySourceIfMatch"]) from said
 
 
 def _digest(parts: list[Part]) -> str | None:

@@ -62,7 +62,10 @@ _CODES = {
         "301", "307",
     ),
     Kind.FULL: ("QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "507"),
-    Kind.BAD_KEY: ("KeyTooLongError", "KeyTooLong", "XMinioInvalidObjectName", "InvalidObjectName", "InvalidURI"),
+    Kind.BAD_KEY: (
+        "KeyTooLongError", "KeyTooLong", "XMinioInvalidObjectName", "XMinioInvalidResourceName", "InvalidURI",
+        "DirectoryObjectContainsData",
+    ),
     Kind.TWO_IN_ONE: ("ExistingObjectIsDirectory", "ObjectParentIsFile", "XMinioParentIsObject", "XMinioObjectExistsAsDirectory"),
     Kind.ARCHIVED: ("InvalidObjectState",),
     Kind.UNKNOWN_CALL: ("NotImplemented", "XNotImplemented", "501"),
@@ -98,7 +101,7 @@ _EXCEPTIONS: tuple[tuple[str, Kind], ...] = (
 )
 
 _LOCK_WORDS = ("worm protected", "object is locked", "protected by object lock", "under retention")
-_NO_LOCK_WORDS = ("missing object lock configuration", "object lock configuration not enabled")
+_NO_LOCK_WORDS = ("missing object lock configuration", "missing objectlockconfiguration", "object lock configuration not enabled")
 
 
 def sdk_errors() -> tuple[type[Exception], ...]:

@@ -12,6 +12,21 @@ COMPLIANCE = "COMPLIANCE"
 _NEVER = {Kind.NO_LOCKS, Kind.UNKNOWN_CALL}
 
 
+_lockable: dict[tuple[str, str], bool] = {}
+
+
+def can_lock(bucket: Bucket) -> bool:
+    """Whether it was made with Object Lock; asked once in a process."""
+    asked = (bucket.endpoint, bucket.name)
+    if asked not in _lockable:
+        try:
+            answer = bucket.ask("get_object_lock_configuration", meant={*_NEVER, Kind.MISSING, Kind.DENIED})
+            _lockable[asked] = answer.get("ObjectLockConfiguration", {}).get("ObjectLockEnabled") == "Enabled"
+        except Said:
+            _lockable[asked] = False
+    return _lockable[asked]
+
+
 def lock(bucket: Bucket, key: str, version: str, until: datetime, mode: str = COMPLIANCE) -> None:
     """Keep that version until then; no lock is ever made shorter."""
     retention = {"Mode": mode, "RetainUntilDate": until.astimezone(UTC)}

@@ -30,7 +30,7 @@ class Upload:
     """Begun when it is entered; whatever was not completed is aborted when it is left."""
 
     def __init__(self, bucket: Bucket, key: str, metadata: dict[str, str], algorithm: str | None = CRC32) -> None:
-        self._bucket = bucket
+        self.bucket = bucket
         self._key = key
         self._words: dict[str, Any] = {"Metadata": metadata, **({"ChecksumAlgorithm": algorithm} if algorithm else {})}
         self._id = ""
@@ -38,14 +38,14 @@ class Upload:
         self.parts: list[Part] = []
 
     def __enter__(self) -> "Upload":
-        self._id = self._bucket.ask("create_multipart_upload", self._key, **self._words)["UploadId"]
+        self._id = self.bucket.ask("create_multipart_upload", self._key, **self._words)["UploadId"]
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if not self._is_complete:
             # A failure to clean up must not hide why it was needed.
             with suppress(BergungError, Said):
-                self._bucket.ask("abort_multipart_upload", self._key, meant={Kind.NO_UPLOAD}, UploadId=self._id)
+                self.bucket.ask("abort_multipart_upload", self._key, meant={Kind.NO_UPLOAD}, UploadId=self._id)
 
     def send(self, blocks: Iterable[bytes]) -> int:
         """All the blocks, a few parts at once; how many bytes they were."""
@@ -66,8 +66,8 @@ class Upload:
 
     def copy_part(self, number: int, words: dict[str, Any]) -> Part:
         """A part from another object; Said when that is not what it was, may not be read, or gets no checksum here."""
-        meant = {Kind.PRECONDITION, Kind.MISSING, Kind.NO_VERSION, Kind.DENIED, Kind.NO_CHECKSUM}
-        copied = self._bucket.ask("upload_part_copy", self._key, meant=meant, UploadId=self._id, PartNumber=number, **words)
+        meant = {Kind.PRECONDITION, Kind.MISSING, Kind.NO_VERSION, Kind.DENIED, Kind.NO_CHECKSUM, Kind.UNKNOWN_CALL}
+        copied = self.bucket.ask("upload_part_copy", self._key, meant=meant, UploadId=self._id, PartNumber=number, **words)
         result = copied["CopyPartResult"]
         return {
             "PartNumber": number,
@@ -77,20 +77,20 @@ class Upload:
     def complete(self) -> dict[str, Any]:
         """The object appears, if its key is still free; Said with PRECONDITION else."""
         named: dict[str, Any] = {"UploadId": self._id, "IfNoneMatch": "*", "MultipartUpload": {"Parts": self.parts}}
-        answer = self._bucket.ask("complete_multipart_upload", self._key, meant={Kind.PRECONDITION, Kind.NO_UPLOAD}, **named)
+        answer = self.bucket.ask("complete_multipart_upload", self._key, meant={Kind.PRECONDITION, Kind.NO_UPLOAD}, **named)
         self._is_complete = True
         return answer
 
     def _send_part(self, number: int, content: bytearray) -> Part:
         checksum = crc32(content)
         named: dict[str, Any] = {"UploadId": self._id, "PartNumber": number}
-        sent = self._bucket.ask("upload_part", self._key, Body=content, ChecksumCRC32=checksum, **named)
+        sent = self.bucket.ask("upload_part", self._key, Body=content, ChecksumCRC32=checksum, **named)
         return {"PartNumber": number, "ETag": sent["ETag"], "ChecksumCRC32": checksum}
 
     def _check(self, number: int) -> None:
         if number > _MOST_PARTS:
             raise Refused(
-                f"too large for an object in parts: {self._bucket.address(self._key)}", "no store takes more than 10,000 parts"
+                f"too large for an object in parts: {self.bucket.address(self._key)}", "no store takes more than 10,000 parts"
             )
 
 

@@ -9,13 +9,15 @@ from itertools import islice
 from bergung.clock import Clock, SystemClock
 from bergung.errors import Refused, UsageError
 from bergung.stores.access import Access
-from bergung.stores.base import Stat, Version
+from bergung.stores.base import Copied, Stat, Store, Version
 from bergung.stores.s3 import copying, deleting, listing, locking, reading, versions, writing
 from bergung.stores.s3.bucket import Bucket
+from bergung.stores.streaming import stream
 
 BLOCK_BYTES = 1024 * 1024
 _LOOKS_AT_ONCE = 16
 _CLOCK = SystemClock()
+_DOTS = {".", ".."}
 
 
 class S3Store:
@@ -41,6 +43,16 @@ class S3Store:
         return self._bucket.accesses
 
     @property
+    def endpoint(self) -> str:
+        """Who answers."""
+        return self._bucket.access(self._base or None).endpoint
+
+    @property
+    def can_lock(self) -> bool:
+        """As the bucket says, asked once."""
+        return locking.can_lock(self._bucket)
+
+    @property
     def keeps_versions(self) -> bool:
         """As the bucket says, asked once."""
         return versions.keeps_versions(self._bucket)
@@ -59,7 +71,7 @@ class S3Store:
 
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         """In one request or in parts, each with a checksum; the bucket itself refuses a second one."""
-        return self._own(writing.put(self._bucket, self._full(key), blocks))
+        return self._own(writing.put(self._bucket, self._plain(key), blocks))
 
     def list(self, prefix: str) -> Iterator[Stat]:
         """Every object whose key starts with the prefix, in the order of the keys."""
@@ -77,11 +89,28 @@ class S3Store:
 
     def copy(self, source_key: str, key: str) -> Stat:
         """By the store itself; no byte passes here."""
-        return self._own(copying.copy(self._bucket, self._full(source_key), None, self._bucket, self._full(key)).stat)
+        return self.copy_from(self, source_key, key).stat
+
+    def copies_from(self, source: Store) -> bool:
+        """From a bucket at the same endpoint."""
+        return isinstance(source, S3Store) and source.endpoint == self.endpoint
+
+    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+        """By the store itself, where it may read the source; what is small passes here, which takes fewer requests."""
+        if not isinstance(source, S3Store) or not self.copies_from(source):
+            return stream(source, source_key, version, self, key)
+        found = copying.find(source._bucket, source._full(source_key), version)
+        if not copying.is_worth_it(found, self._bucket):
+            return stream(source, source_key, version, self, key)
+        try:
+            copied = copying.copy(found, self._bucket, self._plain(key))
+        except copying.CannotCopy:
+            return stream(source, source_key, version, self, key)
+        return replace(copied, stat=self._own(copied.stat))
 
     def delete(self, key: str, *, version: str | None = None) -> None:
         """A marker where versions are kept, else the object; or just that version."""
-        deleting.delete(self._bucket, self._full(key), version)
+        deleting.delete(self._bucket, self._plain(key), version)
 
     def make_durable(self, keys: Iterable[str]) -> None:
         """What a bucket has acknowledged is durable; that it is still there is looked up."""
@@ -103,6 +132,12 @@ class S3Store:
         if not key:
             raise Refused("not a key for an object: ''")
         return self._bucket.checked(self._base + key)
+
+    def _plain(self, key: str) -> str:
+        """For what changes something: some stores take `a/../b` for `b`."""
+        if not _DOTS.isdisjoint(key.split("/")):
+            raise Refused(f"a key with a segment of dots alone: {key!r}", "stores do not agree which object that is")
+        return self._full(key)
 
     def _own(self, stat: Stat) -> Stat:
         return replace(stat, key=stat.key[len(self._base) :])
