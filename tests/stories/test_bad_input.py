@@ -64,7 +64,7 @@ def synthetic(lake: SmallLake, name: str = "bad", shape: Shape | None = None) ->
         ("bay.sales.orders", "no catalog bay in the PyIceberg configuration", "PYICEBERG_CATALOG__BAY__URI"),
         ("lake..orders", "not a table name", "catalog.namespace.table"),
         ("/no/such/table", "no metadata file in file:///no/such/table/metadata", "metadata"),
-        ("s3://bucket/table", "no store for", "file:///"),
+        ("gs://bucket/table", "no store for", "file:///"),
     ],
 )
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])

@@ -137,6 +137,43 @@ def test_a_point_that_was_damaged_brings_back_what_it_has(shop: SmallLake) -> No
     assert in_json["status"] == "damaged" and in_json["damaged"] == ["lake.sales.orders"]
 
 
+def test_a_point_whose_vault_lost_a_file_names_what_is_not_brought(shop: SmallLake) -> None:
+    (data,) = shop.files("sales", "orders", kind="*.parquet")
+    shop.lose("sales", "orders")
+    (blob,) = shop.vault.glob(f"tables/sales.orders-*/**/{data.name}")
+    blob.write_bytes(b"junk")
+    said = call("restore", "lake.sales.orders")
+    assert said.code == 5 and said.out.splitlines()[-2:] == [
+        "not brought, since the vault has lost their bytes:",
+        f"  file://{data}",
+    ]
+    assert said.errors == ["the point has lost files of 1 table: lake.sales.orders"]
+    assert said.hints[0].startswith("see which: bergung verify 2")
+
+
+@pytest.mark.parametrize("words", [("--all",), ("lake.sales",), ("lake.sales.*",)])
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_who_asks_for_all_is_told_what_the_newest_point_has_not(
+    shop: SmallLake, words: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    """The table was gone already when that point was made, and an older one holds it."""
+    shop.make("sales", "gone")
+    shop.make("hr", "also")
+    assert call("backup", "lake").code == 0
+    for name in (("sales", "gone"), ("hr", "also")):
+        Path(shop.pointer(*name).removeprefix("file://")).unlink()
+    assert call("backup", "lake").code == 3
+    said = call("restore", *words, *more)
+    point = call("points", "--json").result["points"][-1]["point"]
+    meant = ["lake.hr.also", "lake.sales.gone"] if words == ("--all",) else ["lake.sales.gone"]
+    assert said.code == 3
+    assert said.errors == [f"{name} is not in point {point}: its backup failed then" for name in meant]
+    assert said.hints == [f"an older point may hold it: bergung restore {name}" for name in meant]
+    assert call("restore", *words, *more, "--json").result["not_held"] == meant
+    assert call("restore", "lake.sales.orders", *more).code == 0, "nobody asked for the others"
+    assert call("restore", "lake.sales.gone").code == 0
+
+
 def test_a_name_that_came_again_with_other_bytes_is_told(lake: SmallLake) -> None:
     table = SyntheticTable(lake.warehouse / "again", Shape())
     path = f"{table.location}/data/again.bin"

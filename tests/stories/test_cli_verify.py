@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import call
+from tests.command import call, tree
 from tests.stories.small_lake import SmallLake
 
 
@@ -78,6 +78,36 @@ def test_a_log_whose_end_was_cut_off_is_found_by_its_head(shop: SmallLake) -> No
     assert call("verify").code == 0
     said = call("verify", "--expect-head", head)
     assert said.code == 5 and "the log does not hold" in said.errors[0]
+
+
+def test_a_log_with_a_slot_missing_in_its_middle_is_never_read_as_a_shorter_one(shop: SmallLake) -> None:
+    """Or points would be gone without a word, and the next backup would bury them."""
+    for _ in range(2):
+        assert call("backup", "lake").code == 0
+    slot = shop.vault / "log" / f"{2:020d}.json"
+    text = slot.read_bytes()
+    slot.unlink()
+    before = tree(shop.vault)
+    for words in (("points",), ("verify",), ("backup", "lake"), ("restore", "--all"), ("show", "latest")):
+        said = call(*words)
+        assert said.code == 5 and "is gone, and slots up to 3 come after it" in said.errors[0], words
+        assert "bring that file back from a copy of the vault" in said.hints[0]
+    assert {path: digest for path, digest in tree(shop.vault).items() if "/runs/" not in path} == {
+        path: digest for path, digest in before.items() if "/runs/" not in path
+    }
+    slot.write_bytes(text)
+    assert len(call("points", "--json").result["points"]) == 3
+
+
+def test_a_head_that_is_no_digest_is_a_slip_and_no_damage(shop: SmallLake) -> None:
+    said = call("verify", "--expect-head", "sha256:abc")
+    assert said.code == 2 and said.errors == ["not the digest of a log entry: sha256:abc"]
+
+
+def test_a_vault_document_that_is_cut_off_says_what_helps(shop: SmallLake) -> None:
+    (shop.vault / "vault.json").write_text('{"for')
+    said = call("verify")
+    assert said.code == 5 and said.hints == ["bring vault.json back from a copy of the vault"]
 
 
 def test_one_point_alone(shop: SmallLake) -> None:

@@ -120,7 +120,7 @@ def _read(effects: Effects, selected: Selected, pointer: Pointer, cut: str) -> L
     except MissingObject as error:
         if pointer.served:
             return replace(_served(effects, selected, pointer, cut), served=DIFFERS)
-        hint = f"bring it back with bergung restore {selected.table}, or look for it with bergung salvage find"
+        hint = f"bring it back from the newest point that holds it: bergung restore {selected.table}"
         raise MissingObject(f"{selected.table} names a metadata file that is gone: {location}", hint) from error
     metadata = read_metadata(data, location)
     if pointer.served and is_other(read_served(pointer)[2], metadata):

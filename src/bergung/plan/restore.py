@@ -43,6 +43,8 @@ class RestorePlan:
     point: str
     tables: tuple[TablePlan, ...]
     named: tuple[str, ...]
+    not_held: tuple[str, ...] = ()
+    """Tables that are meant too, and whose backup failed when the point was made."""
 
     @property
     def bytes(self) -> int:

@@ -1,6 +1,6 @@
 """Which tables of a point are wanted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bergung.errors import UnknownTable
 from bergung.model.names import TableName, split_levels, table_pattern
@@ -21,6 +21,12 @@ def choose(tables: Mapping[str, TableEntry], words: Sequence[str]) -> dict[Table
             raise UnknownTable(f"nothing in this point matches {word}", f"it holds {len(named)} tables: {known}…")
         chosen |= found
     return chosen
+
+
+def not_held(failed: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
+    """Tables that are meant too and are not in the point, since their backup failed."""
+    patterns = [table_pattern(word) for word in words]
+    return tuple(key for key in sorted(failed) if not patterns or any(each.matches(_name(key)) for each in patterns))
 
 
 def _name(key: str) -> TableName:

@@ -20,7 +20,7 @@ from bergung.model.names import TableName
 from bergung.model.record import Count, Record, TableEntry
 from bergung.plan.restore import CatalogAction, RestorePlan, TablePlan, catalog_action
 from bergung.plan.waves import Slice
-from bergung.restore.choosing import choose
+from bergung.restore.choosing import choose, not_held
 from bergung.restore.request import RestoreRequest
 from bergung.stores.digest import read_verified
 from bergung.vault.journal import Run
@@ -69,7 +69,8 @@ def plan_restore(
     targets = [_target(job, name, root, catalogs[name]) for name, root in roots.items()]
     plans = tuple(_table_plan(target, found, totals) for target in targets)
     named = tuple(str(row["path"]) for row in (*totals.tally.named, *_lost(found)))[:100]
-    plan = RestorePlan(record.backup_metadata.backup_id, plans, named)
+    metadata = record.backup_metadata
+    plan = RestorePlan(metadata.backup_id, plans, named, not_held(metadata.failed, request.words))
     return Planned(plan, job, tuple(targets), tuple(_second_pass(found.slices)))
 
 

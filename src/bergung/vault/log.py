@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from bergung.errors import CorruptFile, ObjectExists, StoreError, VaultTooNew
+from bergung.errors import CorruptFile, DamageFound, ObjectExists, StoreError, VaultTooNew
 from bergung.stores.base import Store, Version
 from bergung.stores.digest import digest_of
 from bergung.vault import checkpoints
@@ -58,10 +58,24 @@ NOTHING = Chain((), (), 0)
 
 def read_chain(store: Store, log: str, known: Chain = NOTHING) -> Chain:
     """Read every valid slot that comes after what is known, through checkpoints where they can be trusted."""
+    chain, cut_off = _read(store, log, known)
+    if cut_off is not None:
+        # A list is not of one moment: it may have a slot and not the one that was there before it. The next list has both.
+        chain, cut_off = _read(store, log, chain)
+    if cut_off is not None:
+        fact = f"{slot_key(log, chain.next_slot)} is gone, and slots up to {cut_off} come after it"
+        raise DamageFound(
+            f"{fact}: nobody can say which points there are",
+            "bring that file back from a copy of the vault, or begin another vault; delete nothing here",
+        )
+    return chain
+
+
+def _read(store: Store, log: str, known: Chain) -> tuple[Chain, int | None]:
     reading = _Reading(store, log, known)
     while reading.advance():
         pass
-    return Chain(tuple(reading.entries), tuple(reading.void), reading.position)
+    return Chain(tuple(reading.entries), tuple(reading.void), reading.position), reading.cut_off()
 
 
 def append(store: Store, log: str, kind: str, body: dict[str, Any], chain: Chain = NOTHING) -> Entry:
@@ -118,6 +132,14 @@ class _Reading:
         if not self._take_checkpoint():
             self._take_slot()
         return True
+
+    def cut_off(self) -> int | None:
+        """The last entry beyond a slot that is gone (format.md L7).
+
+        Where versions are kept nothing written is ever gone, and who writes ahead of us must not stop the readers.
+        """
+        ahead = [] if self.store.keeps_versions else sorted(slot for slot in self._slots if slot > self.position)
+        return next((slot for slot in reversed(ahead) if parse(_oldest(self.store, self._slots[slot]), slot)), None)
 
     def _head(self) -> str | None:
         return self.entries[-1].digest if self.entries else None

@@ -6,7 +6,7 @@ from hashlib import sha256
 from uuid import UUID
 
 from bergung.clock import Clock, to_text
-from bergung.errors import MissingObject, NoVault, ObjectExists, UsageError, VaultTooNew
+from bergung.errors import CorruptFile, MissingObject, NoVault, ObjectExists, UsageError, VaultTooNew
 from bergung.model.record import Record
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
@@ -129,7 +129,11 @@ def _vault_document(store: Store) -> Mapping[str, object]:
     oldest = next(versions_of(store, VAULT_DOCUMENT), None)
     if oldest is None:
         raise NoVault(f"no vault at {store.url}", f"make one: bergung init --vault {store.url}")
-    return read_mapping(store.read(VAULT_DOCUMENT, version=oldest.version), VAULT_DOCUMENT)
+    data = store.read(VAULT_DOCUMENT, version=oldest.version)
+    try:
+        return read_mapping(data, VAULT_DOCUMENT)
+    except CorruptFile as error:
+        raise CorruptFile(f"{error.message}: {store.url}", "bring vault.json back from a copy of the vault") from error
 
 
 def read_state(vault: Vault) -> State:

@@ -1,12 +1,14 @@
 """The log: one chain whoever writes, and nothing that others write can change or hide what stands in it."""
 
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from bergung.errors import ObjectExists, StoreError, VaultTooNew
+from bergung.errors import DamageFound, ObjectExists, StoreError, VaultTooNew
+from bergung.stores.base import Version
 from bergung.stores.local import LocalStore
 from bergung.stores.memory import MemoryStore
 from bergung.vault.layout import LOG, slot_key
@@ -53,6 +55,45 @@ def _winner(log: MemoryStore) -> Callable[[], ObjectExists]:
         return ObjectExists("exists already")
 
     return won
+
+
+@pytest.mark.parametrize("gone", [0, 1, 3])
+def test_l7_a_slot_that_is_gone_before_others_stops_readers_and_writers(gone: int) -> None:
+    log, _ = filled(5)
+    log.delete(slot_key(LOG, gone))
+    with pytest.raises(DamageFound, match=f"log/0*{gone}.json is gone, and slots up to 4 come after it") as caught:
+        read_chain(log, LOG)
+    assert "copy of the vault" in caught.value.hint
+    with pytest.raises(DamageFound):
+        seal(log, "in the gap")
+    assert [stat.key for stat in log.list(LOG)] == [slot_key(LOG, slot) for slot in range(5) if slot != gone]
+
+
+def test_l7_junk_ahead_is_no_entry_and_where_versions_are_kept_nobody_is_stopped() -> None:
+    log, _ = filled(3)
+    put(log, 7, b"junk")
+    assert read_chain(log, LOG).next_slot == 3
+    locked, entries = filled(3, versioned=True)
+    put(locked, 7, text(7, entries[-1].digest))
+    assert read_chain(locked, LOG).next_slot == 3
+
+
+class Between(MemoryStore):
+    """Its first list was begun before slot 3 was written, and ended after slot 4 was."""
+
+    lists = 0
+
+    def list_versions(self, prefix: str) -> Iterator[Version]:
+        self.lists += 1
+        late = slot_key(LOG, 3) if self.lists == 1 else ""
+        return (version for version in super().list_versions(prefix) if version.key != late)
+
+
+def test_l7_a_list_that_is_not_of_one_moment_is_no_damage() -> None:
+    log, between = filled(5)[0], Between(uuid.uuid4().hex)
+    for stat in log.list(LOG):
+        between.put_if_absent(stat.key, [log.read(stat.key)])
+    assert read_chain(between, LOG).next_slot == 5 and between.lists == 2
 
 
 def test_a_slot_is_ours_when_only_the_answer_was_lost() -> None:
@@ -170,7 +211,7 @@ def test_only_its_own_key_is_a_slot(key: str) -> None:
 
 
 def test_a_slot_far_ahead_says_nothing_until_the_log_comes_there() -> None:
-    log = store()
+    log = store(versioned=True)
     one = seal(log, "one")
     put(log, 2, text(2, one.digest))
     two = seal(log, "two")

@@ -20,6 +20,7 @@ from bergung.plan.restore import RestorePlan, TablePlan
 from bergung.restore.giving_back import Restored
 from bergung.restore.request import RestoreRequest
 from bergung.restore.run import RestoreResult, run_restore
+from bergung.vault.receipts import MISSING
 
 PLAN_ID = re.compile("[0-9a-f]{12}")
 
@@ -60,7 +61,7 @@ def _planned(result: RestoreResult, request: RestoreRequest, door: Door) -> Resu
     parts += [f"needs your word: {sentence}" for sentence in said]
     confirm = f" --confirm={result.token}" if said else ""
     parts.append(f"plan {result.token}; to do it: {_again(request, door)}{confirm}")
-    return Result("planned", {**_facts(result), "needs_confirm": said}, parts)
+    return Result("planned", {**_facts(result), "needs_confirm": said}, parts, tuple(_not_held(result.plan)))
 
 
 def _again(request: RestoreRequest, door: Door) -> str:
@@ -94,6 +95,7 @@ def _facts(result: RestoreResult) -> dict[str, Any]:
         "bytes": result.plan.bytes,
         "tables": [_table_facts(table) for table in result.plan.tables],
         "files": list(result.plan.named),
+        "not_held": list(result.plan.not_held),
     }
 
 
@@ -142,13 +144,26 @@ def _done_parts(restored: Restored) -> Iterator[Part]:
         yield f"restored {done}: {words.many(totals.moved_files, 'file')}, {words.size(totals.moved_bytes)} written"
     for name in restored.damaged:
         yield f"{shown(name)} is back as far as the point holds it"
+    lost = totals.tally.count(MISSING).files
+    if lost:
+        yield "not brought, since the vault has lost their bytes:"
+        yield from counts.named_files((row["path"] for row in totals.tally.named if row["state"] == MISSING), lost)
+
+
+def _not_held(plan: RestorePlan) -> Iterator[BergungError]:
+    """Said in a dry run too: who asked for all must not believe that this is all."""
+    for name in plan.not_held:
+        fact = f"{shown(name)} is not in point {plan.point}: its backup failed then"
+        yield PartialResult(fact, f"an older point may hold it: bergung restore {shlex.quote(shown(name))}")
 
 
 def _errors(result: RestoreResult, restored: Restored) -> Iterator[BergungError]:
     if restored.damaged:
         names = ", ".join(map(shown, restored.damaged))
         fact = f"the point has lost files of {words.many(len(restored.damaged), 'table')}: {names}"
-        yield DamageFound(fact, f"see which: bergung show {result.plan.point}; or restore an older point: bergung points")
+        look = "verify" if restored.totals.tally.count(MISSING).files else "show"
+        yield DamageFound(fact, f"see which: bergung {look} {result.plan.point}; or restore an older point: bergung points")
+    yield from _not_held(result.plan)
     if restored.failed:
         names = ", ".join(map(shown, sorted(restored.failed)))
         fact = f"{len(restored.failed)} of {words.many(len(result.plan.tables), 'table')} not restored: {names}"

@@ -1,5 +1,6 @@
 """Is it all there, and is it what it was."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,19 +14,23 @@ from bergung.errors import DamageFound, UsageError
 from bergung.upkeep.damage import Damage
 from bergung.upkeep.verify import VerifyRequest, VerifyResult, run_verify
 
+DIGEST = re.compile("sha256:[0-9a-f]{64}")
 NAMED = 100
 """So many damaged files are in the JSON result; all are counted."""
 
 
 def verify(door: Door, point: str | None, given: Mapping[str, Any]) -> Result:
     """Read, compare, and name what is damaged."""
+    head = given["expect_head"]
+    if head is not None and not DIGEST.fullmatch(head):
+        raise UsageError(f"not the digest of a log entry: {head}", "give it whole, as a backup prints it: sha256: and 64 digits")
     if given["data"] and given["budget"]:
         raise UsageError("--data and --budget both say how much is read", "give one of them")
     request = VerifyRequest(
         point=point,
         share=words.to_share(given["data"] or "all"),
         budget_bytes=words.to_bytes(given["budget"]) if given["budget"] else None,
-        expect_head=given["expect_head"],
+        expect_head=head,
     )
     vault = open_vault(door)
     with at_work(door, ahead="data") as effects:
