@@ -6,6 +6,7 @@ import pytest
 
 from tests.servers.minio import minio
 from tests.servers.needed import pytest_terminal_summary as pytest_terminal_summary
+from tests.servers.rest_server import RestServer, missing, rest_server
 from tests.servers.s3 import S3Server
 from tests.servers.versitygw import versitygw
 
@@ -26,4 +27,13 @@ def other_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]
 @pytest.fixture(scope="session")
 def minio_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     with minio(tmp_path_factory.mktemp("minio")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestServer]:
+    """Tables on disk."""
+    if missing():
+        pytest.skip(f"needs a server: {missing()}")
+    with rest_server(tmp_path_factory.mktemp("rest")) as server:
         yield server

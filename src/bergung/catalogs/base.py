@@ -4,8 +4,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from bergung.errors import DamageFound
 from bergung.model.names import TableName
 from bergung.stores.access import Access
+
+
+class UnreadableEntry(DamageFound):
+    """The catalog has an entry of that name, and whoever runs it cannot read its metadata file: nobody knows the pointer."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Catalog(Protocol):
         ...
 
     def locate(self, table: TableName) -> Pointer:
-        """The raw pointer; UnknownTable when there is no such entry."""
+        """The raw pointer; UnknownTable when there is no such entry, UnreadableEntry when it cannot be told."""
         ...
 
     def locate_all(self, tables: list[TableName]) -> dict[TableName, Pointer]:
@@ -66,7 +71,10 @@ class Catalog(Protocol):
         ...
 
     def replace(self, table: TableName, metadata_location: str, *, expected: str) -> None:
-        """Swap the pointer without opening what it names; SourceChanged when it is not `expected` any more."""
+        """Swap the pointer without opening what it names; SourceChanged when it is not `expected` any more.
+
+        An entry that is unreadable is swapped whatever is expected: nobody can commit to it.
+        """
         ...
 
     def create_namespace(self, namespace: Namespace) -> None:

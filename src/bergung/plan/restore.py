@@ -33,7 +33,7 @@ class TablePlan:
     """Paths that the point holds with another content too; the one that the newest snapshot sees is restored."""
     action: CatalogAction
     current: str | None
-    """What the catalog's entry names now."""
+    """What the catalog's entry names now; empty when its own server cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class RestorePlan:
             if table.different.files:
                 said.append(f"{table.different.files} files of {table.table} are there with other bytes")
             if table.action == CatalogAction.REPLACE:
-                said.append(f"{table.table} is in the catalog with another state: {table.current}")
+                state = f"another state: {table.current}" if table.current else "a state that cannot be read"
+                said.append(f"{table.table} is in the catalog with {state}")
         return said
 
 

@@ -8,10 +8,11 @@ from bergung.carry.rows import error_of
 from bergung.carry.waves import Totals, run_waves
 from bergung.catalogs.base import Namespace
 from bergung.errors import BergungError
+from bergung.iceberg.paths import normal
 from bergung.model.names import join_levels
 from bergung.model.record import Record
 from bergung.plan.restore import CatalogAction, TablePlan
-from bergung.restore.planning import Planned, Target
+from bergung.restore.planning import Planned, Target, current
 from bergung.vault.receipts import DAMAGED, MISSING
 
 
@@ -55,8 +56,15 @@ def _finish(planned: Planned, record: Record, target: Target, plan: TablePlan) -
     if plan.action == CatalogAction.REGISTER:
         _make_namespaces(record, target)
         target.catalog.register(target.name, plan.metadata_location)
-    elif plan.action == CatalogAction.REPLACE and plan.current is not None:
-        target.catalog.replace(target.name, plan.metadata_location, expected=plan.current)
+    elif plan.action == CatalogAction.REPLACE:
+        _replace(target, plan)
+
+
+def _replace(target: Target, plan: TablePlan) -> None:
+    """An entry that could not be read before may name a file that came back: then it is right already."""
+    expected = plan.current or current(target.catalog, target.name) or ""
+    if normal(expected) != normal(plan.metadata_location):
+        target.catalog.replace(target.name, plan.metadata_location, expected=expected)
 
 
 def _make_namespaces(record: Record, target: Target) -> None:

@@ -11,7 +11,7 @@ from bergung.carry.rows import Row, error_of, listed
 from bergung.carry.slices import done_part
 from bergung.carry.walking import Root, Walk, walk
 from bergung.carry.waves import Totals, run_waves
-from bergung.catalogs.base import Catalog
+from bergung.catalogs.base import Catalog, UnreadableEntry
 from bergung.errors import DamageFound, Refused, UnknownTable
 from bergung.iceberg.metadata import read_metadata
 from bergung.iceberg.survey import allowed_prefixes, refuse
@@ -116,14 +116,17 @@ def _target(job: Job, name: TableName, root: Root, catalog: Catalog) -> Target:
     looked = look(job, [listed(row, root.number)]).rows[0]
     if looked["state"] == OUTSIDE:
         refuse([looked["path"]], job.tables[root.number].prefixes, str(name))
-    return Target(name, root, looked, catalog, _current(catalog, name))
+    return Target(name, root, looked, catalog, current(catalog, name))
 
 
-def _current(catalog: Catalog, name: TableName) -> str | None:
+def current(catalog: Catalog, name: TableName) -> str | None:
+    """What the entry names now; empty when it is there and nobody can tell."""
     try:
         return catalog.locate(name).metadata_location
     except UnknownTable:
         return None
+    except UnreadableEntry:
+        return ""
 
 
 def _table_plan(target: Target, found: Walk, totals: Totals) -> TablePlan:

@@ -10,10 +10,10 @@ import pytest
 import requests
 from pyiceberg.catalog.rest import RestCatalog as PyIcebergCatalog
 
-from bergung.catalogs.base import Catalog, Namespace
+from bergung.catalogs.base import Catalog, Namespace, UnreadableEntry
 from bergung.catalogs.declaration import Declaration
 from bergung.catalogs.rest.catalog import open_declared
-from bergung.catalogs.rest.told import TooSlow, UnreadableEntry
+from bergung.catalogs.rest.told import TooSlow
 from bergung.clock import SystemClock
 from bergung.errors import BergungError, Busy, Refused, SourceChanged, UnknownTable, UsageError
 from bergung.model.names import TableName

@@ -22,7 +22,7 @@ TABLE = TableName("lake", ("sales",), "orders")
 LOAD = "/v1/namespaces/sales/tables/orders[?]"
 CREDENTIALS = "/v1/namespaces/sales/tables/orders/credentials$"
 ENDPOINT = "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials"
-METADATA = {"location": "s3://lake/orders", "properties": {"write.data.path": "s3a://fast/orders/", "note": "x"}}
+METADATA = {"location": "s3://lake/orders"}
 
 
 @pytest.fixture
@@ -53,16 +53,12 @@ def test_a_server_that_vends_nothing_leaves_what_is_declared(front: Front) -> No
     assert opened(front, **declared).access(TABLE) == (Access("s3://", endpoint="http://127.0.0.1:1", key_id="mine"),)
 
 
-def test_credentials_in_the_config_are_for_the_places_of_the_table(front: Front) -> None:
+def test_credentials_in_the_config_are_for_all_paths_of_the_table(front: Front) -> None:
     loads(front, config=keys(1))
-    found = opened(front, **{"s3.region": "eu-central-1"}).access(TABLE)
-    own = {"region": "eu-central-1", "key_id": "key1", "secret": "secret", "token": "token1"}
-    assert set(found) == {
-        Access("s3://lake/orders", **own),
-        Access("s3a://fast/orders", **own),
-        Access("s3://", region="eu-central-1"),
-    }
-    assert {each.origin for each in found} == {"the catalog lake"}
+    declared = {"s3.region": "eu-central-1", "s3.access-key-id": "mine", "s3.secret-access-key": "own"}
+    (found,) = opened(front, **declared).access(TABLE)
+    assert found == Access("s3://", region="eu-central-1", key_id="key1", secret="secret", token="token1")
+    assert found.origin == "the catalog lake"
 
 
 def test_credentials_with_prefixes_count_before_the_config(front: Front) -> None:
@@ -136,7 +132,7 @@ def test_a_server_without_such_an_address_is_asked_for_the_table(front: Front) -
     front.rules[0].times = 0
     loads(front, config=keys(2, soon + timedelta(hours=1)))
     new = fresh(found[0], "s3://lake/orders/x", SystemClock())
-    assert (new.key_id, new.prefix) == ("key2", "s3://lake/orders")
+    assert (new.key_id, new.prefix) == ("key2", "s3://")
 
 
 def test_a_server_that_signs_itself_is_told(front: Front) -> None:
@@ -154,3 +150,8 @@ def test_secrets_are_not_shown(front: Front) -> None:
     shown = repr(opened(front, token="hidden").access(TABLE))
     assert "hidden" not in shown
     assert "token1" not in shown
+
+
+def test_for_a_table_that_is_gone_what_is_declared_counts(front: Front) -> None:
+    assert opened(front).access(TABLE) == ()
+    assert opened(front, **{"s3.access-key-id": "mine"}).access(TABLE) == (Access("s3://", key_id="mine"),)

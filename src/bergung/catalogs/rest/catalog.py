@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import msgspec
 
-from bergung.catalogs.base import Namespace, Pointer
-from bergung.catalogs.declaration import Declaration
+from bergung.catalogs.base import Namespace, Pointer, UnreadableEntry
+from bergung.catalogs.declaration import Declaration, declared_access
 from bergung.catalogs.rest.http import PARALLEL, Answer
 from bergung.catalogs.rest.listing import Listing
 from bergung.catalogs.rest.loaded import LoadedTable, access_of, load
 from bergung.catalogs.rest.server import Server, ask
-from bergung.catalogs.rest.told import LoginEnded, NoAnswer, Unanswered, UnreadableEntry
+from bergung.catalogs.rest.told import LoginEnded, NoAnswer, Unanswered, names_a_file
 from bergung.catalogs.rest.told import words as told
 from bergung.errors import BergungError, Busy, Refused, SourceChanged, UnknownTable, UsageError
 from bergung.model.names import TableName, join_levels
@@ -109,10 +109,12 @@ class RestCatalog:
             return []
 
     def access(self, table: TableName) -> tuple[Access, ...]:
-        """What came with the table when it was located last."""
+        """What came with the table when it was located last; for one that cannot be had, what is declared."""
         if table not in self._lent:
-            self._known.pop(table, None)
-            self.locate(table)
+            try:
+                self.locate(table)
+            except (UnknownTable, UnreadableEntry):
+                return declared_access(self._declaration)
         return self._lent[table]
 
     def register(self, table: TableName, metadata_location: str) -> None:
@@ -197,9 +199,8 @@ class RestCatalog:
         if answer.status not in (404, 500):
             return self._server.connection.error(answer, f", asked for {table},")
         reason = answer.reason
-        # A failure counts as the file's only where the server names one.
-        maybe = not (reason.type or "").startswith(_ABSENT) and (answer.status == 404 or ".metadata.json" in (reason.message or ""))
-        if maybe and self._listing.has_table(table.namespace, table.name):
+        maybe = answer.status == 404 and not (reason.type or "").startswith(_ABSENT)
+        if (maybe or names_a_file(answer.status, reason)) and self._listing.has_table(table.namespace, table.name):
             return UnreadableEntry(
                 f"the catalog has an entry {table}, and its server cannot load it ({told(answer.status, reason)})",
                 f"its metadata file is missing or damaged: bring it back with bergung restore {table}",

@@ -11,7 +11,7 @@ from requests.adapters import HTTPAdapter
 
 from bergung.catalogs.rest.auth import Login, login
 from bergung.catalogs.rest.signing import Signer
-from bergung.catalogs.rest.told import LoginEnded, NoAnswer, Said, TooSlow, error_of, no_catalog, said
+from bergung.catalogs.rest.told import LoginEnded, NoAnswer, Said, TooSlow, error_of, names_a_file, no_catalog, said
 from bergung.clock import Clock
 from bergung.errors import BergungError, UsageError
 from bergung.version import VERSION
@@ -96,7 +96,7 @@ class Connection:
         for attempt in range(1, tries + 1):
             try:
                 answer = self._once(method, url, params, body, headers)
-                if answer.status not in _AGAIN or attempt == tries:
+                if answer.status not in _AGAIN or attempt == tries or names_a_file(answer.status, answer.reason):
                     return answer
                 pause = answer.pause_seconds
             except requests.exceptions.ReadTimeout as error:

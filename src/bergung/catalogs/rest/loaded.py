@@ -13,8 +13,6 @@ from bergung.errors import UsageError
 from bergung.model.names import TableName
 from bergung.stores.access import Access
 
-_WRITE_PATHS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
-
 
 class StorageCredential(msgspec.Struct):
     """For everything whose path begins with the prefix."""
@@ -38,26 +36,21 @@ class Credentials(msgspec.Struct, rename="kebab"):
     storage_credentials: list[StorageCredential]
 
 
-class _Places(msgspec.Struct):
-    location: str = ""
-    properties: dict[str, str] | None = None
-
-
 def access_of(declaration: Declaration, table: TableName, loaded: LoadedTable) -> tuple[Access, ...]:
-    """What the server vends for the table, by prefix; and what is declared for everything else."""
+    """What the server vends for the table, by prefix where it names some; and what is declared for everything else."""
     own = {**declaration.properties, **(loaded.config or {})}
     vended = list(_vended(own, loaded, f"the catalog {declaration.name}"))
     _refuse_signing(own, table, vended)
     renewing = [replace(each, renew=Renewal(declaration, table)) if each.expires_at else each for each in vended]
-    return (*renewing, *declared_access(declaration))
+    return (*renewing, *(each for each in declared_access(declaration) if each.prefix not in {own.prefix for own in vended}))
 
 
 def _vended(own: Mapping[str, str], loaded: LoadedTable, origin: str) -> Iterator[Access]:
     if loaded.storage_credentials:
         yield from of_credentials(own, loaded.storage_credentials, origin)
     elif any(name.startswith(("s3.", "client.")) for name in loaded.config or {}):
-        for prefix in _prefixes(loaded):
-            yield from _expiring(own, prefix, origin)
+        # For all paths of the table, as PyIceberg takes them; this access is for no other table.
+        yield from _expiring(own, "s3://", origin)
 
 
 def of_credentials(own: Mapping[str, str], credentials: list[StorageCredential], origin: str) -> Iterator[Access]:
@@ -72,15 +65,6 @@ def _expiring(properties: Mapping[str, str], prefix: str, origin: str) -> Iterat
     ends = properties.get("s3.session-token-expires-at-ms", "")
     for access in s3_access(properties, prefix, origin):
         yield replace(access, expires_at=from_ms(int(ends))) if ends.isdecimal() else access
-
-
-def _prefixes(loaded: LoadedTable) -> list[str]:
-    """Where the table says that it writes: a server without prefixes means these."""
-    places = msgspec.json.decode(loaded.metadata, type=_Places)
-    written = [(places.properties or {}).get(name, "") for name in _WRITE_PATHS]
-    folder = (loaded.metadata_location or "").rpartition("/")[0]
-    found = {path.rstrip("/") for path in (places.location, folder, *written) if path.startswith(("s3://", "s3a://", "s3n://"))}
-    return sorted(path for path in found if not any(path.startswith(f"{other}/") for other in found))
 
 
 def _refuse_signing(own: Mapping[str, str], table: TableName, vended: list[Access]) -> None:

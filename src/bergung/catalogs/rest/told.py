@@ -2,7 +2,7 @@
 
 import msgspec
 
-from bergung.errors import BergungError, Busy, DamageFound, NotAllowed, UnknownTable, UsageError
+from bergung.errors import BergungError, Busy, NotAllowed, UnknownTable, UsageError
 
 _LONGEST = 300
 
@@ -21,10 +21,6 @@ class NoAnswer(Unanswered):
 
 class LoginEnded(NotAllowed):
     """The server does not, or no longer, know who asks: 401 and 419."""
-
-
-class UnreadableEntry(DamageFound):
-    """The catalog has an entry of that name, whose metadata file its server cannot read."""
 
 
 class Said(msgspec.Struct):
@@ -50,6 +46,11 @@ def words(status: int, reason: Said) -> str:
     """The status, and the server's own words, cut short."""
     text = " ".join((reason.message or reason.type or "").split())
     return f"{status}: {text[:_LONGEST]}" if text else str(status)
+
+
+def names_a_file(status: int, reason: Said) -> bool:
+    """A failure over a metadata file, which will not pass."""
+    return status == 500 and ".metadata.json" in (reason.message or "")
 
 
 def error_of(status: int, reason: Said, who: str, login: str) -> BergungError:

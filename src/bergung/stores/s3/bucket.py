@@ -38,8 +38,15 @@ class Bucket:
         self.clock = clock
 
     def access(self, key: str | None) -> Access:
-        """How that key is reached; the SDK's own chain where nothing else is known."""
-        return reaching(self.address(key), self.accesses) or _SDK_DEFAULT
+        """How that key is reached; the SDK's own chain where nothing else is known.
+
+        The bucket itself is asked by whoever may do something in it, where nobody is named for all of it.
+        """
+        found = reaching(self.address(key), self.accesses) or _SDK_DEFAULT
+        if key is not None or found.key_id or found.profile or found.anonymous:
+            return found
+        whole = (Access(self.address(None)),)
+        return next((each for each in self.accesses if each is not found and reaching(each.prefix, whole)), found)
 
     @property
     def endpoint(self) -> str:
