@@ -5,6 +5,7 @@ A folder of tests that need servers has `pytest_terminal_summary` in its conftes
 
 from collections import Counter
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tools.servers import CannotBuild, Program, built
@@ -18,7 +19,12 @@ def needed(program: Program) -> Path:
     try:
         return built(program)
     except CannotBuild as why:
-        pytest.skip(f"{_NEEDS}{why}")
+        absent(why)
+
+
+def absent(why: CannotBuild) -> NoReturn:
+    """Skip, so that it is told."""
+    pytest.skip(f"{_NEEDS}{why}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

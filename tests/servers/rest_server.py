@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pyspark
 
-from tests.servers import rest_jars
+from tests.servers import maven
 from tests.servers.process import HOST, answers, free_port, running
 
+LOCK = Path(__file__).with_name("rest.lock")
 SOURCE = Path(__file__).with_name("RestServer.java")
 _NUMBERS = count()
 _HADOOP = ("hadoop-client-api-*.jar", "hadoop-client-runtime-*.jar", "jcl-over-slf4j-*.jar")
@@ -60,9 +61,9 @@ def rest_server(folder: Path, properties: Mapping[str, str] | None = None) -> It
 
 def installed(cache: Path) -> list[Path]:
     """What the server's class path consists of: fetched, checked and compiled once."""
-    jars = rest_jars.ensure(cache / "jars")
+    jars = maven.ensure(LOCK, cache / "jars")
     theirs = [jar for pattern in _HADOOP for jar in Path(pyspark.__file__).parent.glob(f"jars/{pattern}")]
-    classes = cache / f"classes-{sha256(SOURCE.read_bytes() + rest_jars.LOCK.read_bytes()).hexdigest()[:16]}"
+    classes = cache / f"classes-{sha256(SOURCE.read_bytes() + LOCK.read_bytes()).hexdigest()[:16]}"
     if not classes.is_dir():
         scratch = classes.with_name(f"{classes.name}.{os.getpid()}")
         command = [str(program("javac")), "-d", str(scratch), "-cp", ":".join(map(str, [*jars, *theirs])), str(SOURCE)]

@@ -4,8 +4,9 @@ Column for column what PyIceberg's SqlCatalog makes. Iceberg's Java JdbcCatalog 
 (schema V0, its default) or with it (V1). With it, views stand beside the tables, and no type means a table.
 """
 
-import sqlite3
 from dataclasses import dataclass
+
+from bergung.catalogs.database import Connection
 
 _TABLES = """CREATE TABLE IF NOT EXISTS iceberg_tables (
     catalog_name VARCHAR(255) NOT NULL,
@@ -47,20 +48,20 @@ class Entry:
 class Entries:
     """What one catalog has in an open database; in a database without these tables it has nothing."""
 
-    def __init__(self, connection: sqlite3.Connection, catalog: str) -> None:
+    def __init__(self, connection: Connection, catalog: str) -> None:
         self._connection = connection
         self._catalog = catalog
         self._look()
 
     def _look(self) -> None:
-        columns = [row[1] for row in self._connection.execute("PRAGMA table_info(iceberg_tables)")]
-        self._has_tables = bool(columns)
+        columns = self._connection.columns("iceberg_tables")
+        self.has_tables = bool(columns)
         self._has_kinds = "iceberg_type" in columns
-        self._has_properties = bool(list(self._connection.execute("PRAGMA table_info(iceberg_namespace_properties)")))
+        self._has_properties = bool(self._connection.columns("iceberg_namespace_properties"))
 
     def create_schema(self) -> None:
         """Make the tables that are missing."""
-        if not (self._has_tables and self._has_properties):
+        if not (self.has_tables and self._has_properties):
             self._connection.execute(_TABLES)
             self._connection.execute(_PROPERTIES)
             self._look()
@@ -74,7 +75,7 @@ class Entries:
         return self._select(" AND table_namespace = :namespace AND table_name = :name", namespace=namespace, name=name)
 
     def _select(self, condition: str, **values: str) -> list[Entry]:
-        if not self._has_tables:
+        if not self.has_tables:
             return []
         kind = "iceberg_type" if self._has_kinds else "NULL"
         rows = self._connection.execute(
@@ -94,11 +95,12 @@ class Entries:
         )
         return done.rowcount == 1
 
-    def swap(self, entry: Entry, metadata_location: str) -> None:
-        """Point the row that was read in this transaction somewhere else."""
-        self._connection.execute(
+    def swap(self, entry: Entry, metadata_location: str) -> bool:
+        """Point the row that was read somewhere else; False when it is not as it was any more."""
+        done = self._connection.execute(
             "UPDATE iceberg_tables SET metadata_location = :location, previous_metadata_location = :expected"
-            " WHERE catalog_name = :catalog AND table_namespace = :namespace AND table_name = :name",
+            " WHERE catalog_name = :catalog AND table_namespace = :namespace AND table_name = :name"
+            " AND metadata_location = :expected",
             {
                 "location": metadata_location,
                 "expected": entry.metadata_location,
@@ -107,14 +109,15 @@ class Entries:
                 "name": entry.name,
             },
         )
+        return done.rowcount == 1
 
     def properties(self) -> dict[str, dict[str, str]]:
         """Of every namespace that has some; without the marker."""
         found: dict[str, dict[str, str]] = {}
         if self._has_properties:
             for namespace, key, value in self._connection.execute(
-                "SELECT namespace, property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = ?",
-                (self._catalog,),
+                "SELECT namespace, property_key, property_value FROM iceberg_namespace_properties WHERE catalog_name = :catalog",
+                {"catalog": self._catalog},
             ):
                 own = found.setdefault(namespace, {})
                 if key != _MARKER:
@@ -123,14 +126,16 @@ class Entries:
 
     def add_properties(self, namespace: str, properties: dict[str, str]) -> None:
         """Make a namespace, as Java does: with the marker, so that it stays when its last property goes."""
-        self._connection.executemany(
-            "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) VALUES (?, ?, ?, ?)",
-            [(self._catalog, namespace, key, value) for key, value in {**properties, _MARKER: "true"}.items()],
-        )
+        for key, value in {**properties, _MARKER: "true"}.items():
+            self._connection.execute(
+                "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value)"
+                " VALUES (:catalog, :namespace, :key, :value)",
+                {"catalog": self._catalog, "namespace": namespace, "key": key, "value": value},
+            )
 
     def has_namespace(self, namespace: str) -> bool:
         """By a property of its own, or by anything that is in it or below it."""
-        return (self._has_tables and self._is_used("iceberg_tables", "table_namespace", namespace)) or (
+        return (self.has_tables and self._is_used("iceberg_tables", "table_namespace", namespace)) or (
             self._has_properties and self._is_used("iceberg_namespace_properties", "namespace", namespace)
         )
 
@@ -145,9 +150,10 @@ class Entries:
 
     def other_catalogs(self) -> list[str]:
         """Names of the other catalogs with entries in this database."""
-        if not self._has_tables:
+        if not self.has_tables:
             return []
         rows = self._connection.execute(
-            "SELECT DISTINCT catalog_name FROM iceberg_tables WHERE catalog_name <> ? ORDER BY 1", (self._catalog,)
+            "SELECT DISTINCT catalog_name FROM iceberg_tables WHERE catalog_name <> :catalog ORDER BY 1",
+            {"catalog": self._catalog},
         )
         return [name for (name,) in rows]

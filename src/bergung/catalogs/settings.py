@@ -6,6 +6,7 @@ and it would make an empty database where it finds none.
 
 import re
 from importlib import import_module
+from types import ModuleType
 from typing import cast
 
 from pyiceberg.typedef import RecursiveDict
@@ -24,10 +25,13 @@ _KIND_OF_SCHEME = {"http": "rest", "https": "rest", "thrift": "hive", "sqlite": 
 _MODULES = {
     "glue": "bergung.catalogs.glue",
     "hadoop": "bergung.catalogs.hadoop",
+    "hive": "bergung.catalogs.hive",
     "rest": "bergung.catalogs.rest.catalog",
-    "sql on sqlite": "bergung.catalogs.sql",
+    "sql on postgresql": "bergung.catalogs.postgres",
+    "sql on sqlite": "bergung.catalogs.sqlite",
 }
 """Where the `open_declared` of each kind is. Imported only when one of that kind is opened: some cost a second."""
+_EXTRAS = {"hive": "bergung[hive]"}
 _KNOWN = "docs/catalogs.md names those that it knows; a table can be named by its location or metadata file as well"
 
 
@@ -39,7 +43,19 @@ def open_catalog(name: str, clock: Clock = _CLOCK, open_store: OpenStore = open_
     module = _MODULES.get(_kind(declaration))
     if module is None:
         raise _not_known(declaration)
-    return cast(Catalog, import_module(module).open_declared(declaration))
+    return cast(Catalog, _imported(module, declaration).open_declared(declaration))
+
+
+def _imported(module: str, declaration: Declaration) -> ModuleType:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get(_kind(declaration))
+        if extra is None:
+            raise
+        raise UsageError(
+            f"the catalog {declaration.name} needs a package that is not installed: {error.name}", f"pip install '{extra}'"
+        ) from error
 
 
 def _kind(declaration: Declaration) -> str:

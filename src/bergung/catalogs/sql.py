@@ -1,4 +1,4 @@
-"""The SQL catalog on one SQLite file, which PyIceberg's SqlCatalog and Iceberg's Java JdbcCatalog can share.
+"""The SQL catalog in a database, which PyIceberg's SqlCatalog and Iceberg's Java JdbcCatalog can share.
 
 Both keep a namespace as one text with dots between its levels, so a level cannot contain a dot: what stands there
 as `a.b` is (a, b).
@@ -7,9 +7,8 @@ as `a.b` is (a, b).
 from datetime import datetime
 
 from bergung.catalogs.base import Namespace, Pointer
-from bergung.catalogs.declaration import Declaration, declared_access
+from bergung.catalogs.database import Database
 from bergung.catalogs.entries import Entries, Entry
-from bergung.catalogs.sqlite import Database, database
 from bergung.clock import Clock
 from bergung.errors import BergungError, Busy, SourceChanged, UnknownTable, UsageError
 from bergung.model.names import TableName, join_levels
@@ -90,12 +89,11 @@ class SqlCatalog:
         with self._database.writing() as connection:
             entries = Entries(connection, self.name)
             entry = self._find(entries, table)
-            if entry.metadata_location != expected:
+            if entry.metadata_location != expected or not entries.swap(entry, metadata_location):
                 raise SourceChanged(
-                    f"{table} was committed meanwhile: it points to {entry.metadata_location}",
+                    f"{table} was committed meanwhile: it does not point to {expected} any more",
                     "run the same command again",
                 )
-            entries.swap(entry, metadata_location)
 
     def create_namespace(self, namespace: Namespace) -> None:
         """Make it with its parents; nothing happens when it is there."""
@@ -115,6 +113,11 @@ class SqlCatalog:
             if entry.is_table:
                 return entry
             raise UnknownTable(f"{table} is a view", "name a table")
+        if not entries.has_tables:
+            raise UnknownTable(
+                f"no table {table}: its database holds no SQL catalog",
+                "check the catalog's uri in the PyIceberg configuration: the database, on PostgreSQL its search_path too",
+            )
         others = entries.other_catalogs()
         if others and not entries.all():
             raise UnknownTable(
@@ -122,12 +125,6 @@ class SqlCatalog:
                 f"it has entries of {', '.join(others)}; give the catalog that name in the PyIceberg configuration",
             )
         raise UnknownTable(f"no table {table}", "check the name; upper and lower case differ")
-
-
-def open_declared(declaration: Declaration) -> SqlCatalog:
-    """On the SQLite file of the declaration's uri."""
-    access = declared_access(declaration)
-    return SqlCatalog(declaration.name, database(declaration.uri), declaration.clock, access)
 
 
 def _levels(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A SQLite file as PyIceberg's configuration names it: never created by opening it, its errors told as ours."""
+"""SQL catalogs in a SQLite file as PyIceberg's configuration names it: never created by opening it, its errors told as ours."""
 
 import re
 import shlex
@@ -10,10 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from bergung.catalogs.declaration import Declaration, declared_access
+from bergung.catalogs.sql import SqlCatalog
 from bergung.errors import BergungError, Busy, CorruptFile, NotAllowed, UsageError
 
 _URI = re.compile(r"sqlite(?:\+\w+)?://(?P<host>[^/?]*)(?:/(?P<database>[^?]*))?(?:\?(?P<query>.*))?", re.DOTALL)
 _FORMS = "write sqlite:////absolute/path.db or sqlite:///relative/path.db"
+
+
+class Connection(sqlite3.Connection):
+    """Python's own, and it tells the columns of a table."""
+
+    def columns(self, table: str) -> list[str]:
+        """The names of its columns; none when there is no such table."""
+        return [name for (name,) in self.execute("SELECT name FROM pragma_table_info(:table)", {"table": table})]
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class Database:
     wait_seconds: float = 10
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """One read transaction: everything that is asked inside is of one instant."""
         with self._opened() as connection:
             connection.execute("PRAGMA query_only = ON")
@@ -33,7 +43,7 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[Connection]:
         """All that is done inside, or nothing when an error leaves it."""
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -41,7 +51,7 @@ class Database:
             connection.execute("COMMIT")
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _opened(self) -> Iterator[Connection]:
         _look_at(self.path)
         try:
             with closing(self._connect()) as connection:
@@ -49,12 +59,18 @@ class Database:
         except sqlite3.Error as error:
             raise _told(error, self.path) from error
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> Connection:
         # "rw" never creates. It reads a file it may not write as well, and unlike "ro" it can finish or undo
         # what a writer that died has left, as any other reader of the file would.
         options = {"mode": "rw", **dict(self.options)}
         uri = f"file:{quote(str(self.path))}?{urlencode(options, quote_via=quote)}"
-        return sqlite3.connect(uri, uri=True, timeout=self.wait_seconds, isolation_level=None)
+        return sqlite3.connect(uri, uri=True, timeout=self.wait_seconds, isolation_level=None, factory=Connection)
+
+
+def open_declared(declaration: Declaration) -> SqlCatalog:
+    """In the file of the declaration's uri."""
+    access = declared_access(declaration)
+    return SqlCatalog(declaration.name, database(declaration.uri), declaration.clock, access)
 
 
 def database(uri: str) -> Database:

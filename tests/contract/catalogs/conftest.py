@@ -3,10 +3,15 @@
 from collections.abc import Iterator
 
 import pytest
+from tools.servers import CannotBuild
 
+from tests.contract.catalogs.java_beside import JavaProcess, java_beside
 from tests.servers.glue_front import Front, glue_front
+from tests.servers.hive import hive_metastore
 from tests.servers.moto import forget, moto
+from tests.servers.needed import absent
 from tests.servers.needed import pytest_terminal_summary as pytest_terminal_summary
+from tests.servers.postgres import Postgres, postgres
 from tests.servers.rest_server import RestServer, missing, rest_server
 
 
@@ -31,3 +36,27 @@ def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestServer]:
         pytest.skip(f"needs a server: {why}")
     with rest_server(tmp_path_factory.mktemp("rest")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    try:
+        with postgres() as server:
+            yield server
+    except CannotBuild as why:
+        absent(why)
+
+
+@pytest.fixture(scope="session")
+def java() -> Iterator[JavaProcess]:
+    with java_beside() as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def hive_server() -> Iterator[str]:
+    try:
+        with hive_metastore() as uri:
+            yield uri
+    except CannotBuild as why:
+        absent(why)

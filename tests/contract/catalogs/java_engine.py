@@ -1,27 +1,34 @@
-"""Iceberg's Java JdbcCatalog, through Spark, as the other program."""
+"""A catalog of Iceberg's Java library, through Spark, as the other program."""
 
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 
+import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from bergung.model.names import TableName
-from bergung.spark.session import iceberg_catalog_conf
+from tests.servers.postgres import PASSWORD, Postgres
+from tests.servers.process import HOST
 
 _NUMBERS = count()
+_JDBC = {"catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog"}
 
 
 class JavaEngine:
-    """A warehouse in a folder, its catalog in one SQLite file; a name of its own, for Spark keeps catalogs open."""
+    """A catalog by its settings; a name of its own, for Spark keeps catalogs open."""
 
-    def __init__(self, spark: SparkSession, database: Path, warehouse: Path, schema_version: str) -> None:
+    def __init__(self, spark: SparkSession, settings: Mapping[str, str]) -> None:
         self.name = f"lake{next(_NUMBERS)}"
         self._spark = spark
-        settings = iceberg_catalog_conf(self.name, warehouse, database)
-        settings[f"spark.sql.catalog.{self.name}.jdbc.schema-version"] = schema_version
-        for key, value in settings.items():
-            if key.startswith("spark.sql.catalog."):
-                spark.conf.set(key, value)
+        catalog = f"spark.sql.catalog.{self.name}"
+        spark.conf.set(catalog, "org.apache.iceberg.spark.SparkCatalog")
+        for key, value in {"cache-enabled": "false", **settings}.items():
+            spark.conf.set(f"{catalog}.{key}", value)
+
+    def called(self) -> str:
+        return self.name
 
     def create_namespace(self, levels: tuple[str, ...], properties: dict[str, str]) -> None:
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
@@ -30,9 +37,11 @@ class JavaEngine:
 
     def properties(self, levels: tuple[str, ...]) -> dict[str, str]:
         rows = self.sql(f"DESCRIBE NAMESPACE EXTENDED {self._quoted(*levels)}")
-        text = next(row.info_value for row in rows if row.info_name == "Properties")
-        pairs = text.removeprefix("((").removesuffix("))").split("), (")
-        return {key: value for key, _, value in (pair.partition(",") for pair in pairs)}
+        told = {row.info_name: row.info_value for row in rows}
+        pairs = told["Properties"].removeprefix("((").removesuffix("))").split("), (")
+        # Spark tells one property beside the others.
+        comment = {"comment": told["Comment"]} if told.get("Comment") else {}
+        return {**comment, **{key: value for key, _, value in (pair.partition(",") for pair in pairs)}}
 
     def create_table(self, table: TableName) -> None:
         self.sql(f"CREATE TABLE {self._of(table)} (value BIGINT) USING iceberg")
@@ -53,8 +62,26 @@ class JavaEngine:
     def sql(self, statement: str) -> list[Row]:
         return self._spark.sql(statement).collect()
 
+    def refused(self, statement: str) -> str:
+        """What Spark says instead of doing it."""
+        with pytest.raises(PySparkException) as told:
+            self.sql(statement)
+        return str(told.value)
+
     def _of(self, table: TableName) -> str:
         return self._quoted(*table.namespace, table.name)
 
     def _quoted(self, *levels: str) -> str:
         return ".".join("`" + level.replace("`", "``") + "`" for level in (self.name, *levels))
+
+
+def on_sqlite(database: Path, warehouse: Path, schema_version: str) -> dict[str, str]:
+    """A warehouse in a folder, its JdbcCatalog in one SQLite file."""
+    return {**_JDBC, "uri": f"jdbc:sqlite:file:{database}", "warehouse": warehouse.as_uri(), "jdbc.schema-version": schema_version}
+
+
+def on_postgres(server: Postgres, warehouse: Path, schema_version: str) -> dict[str, str]:
+    """The same in a database of PostgreSQL."""
+    uri = f"jdbc:postgresql://{HOST}:{server.port}/{server.database}"
+    enter = {"jdbc.user": server.user, "jdbc.password": PASSWORD, "jdbc.schema-version": schema_version}
+    return {**_JDBC, "uri": uri, "warehouse": warehouse.as_uri(), **enter}

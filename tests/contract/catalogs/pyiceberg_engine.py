@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pyarrow as pa
+from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import SqlCatalog
 
 from bergung.model.names import TableName
@@ -11,12 +12,13 @@ SCHEMA = pa.schema([pa.field("value", pa.int64())])
 
 
 class PyIcebergEngine:
-    """A warehouse in a folder, its catalog in one SQLite file."""
+    """A warehouse in a folder, its catalog in one SQLite file, or where a uri says."""
 
     name = "lake"
 
-    def __init__(self, database: Path, warehouse: Path) -> None:
-        self.catalog = SqlCatalog(self.name, uri=f"sqlite:///{database}", warehouse=f"file://{warehouse}")
+    def __init__(self, database: Path | str, warehouse: Path) -> None:
+        uri = database if isinstance(database, str) else f"sqlite:///{database}"
+        self.catalog: Catalog = SqlCatalog(self.name, uri=uri, warehouse=f"file://{warehouse}")
 
     def create_namespace(self, levels: tuple[str, ...], properties: dict[str, str]) -> None:
         self.catalog.create_namespace(levels, properties)

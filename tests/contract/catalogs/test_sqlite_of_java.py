@@ -17,7 +17,7 @@ from bergung.errors import Busy, UnknownTable, UsageError
 from bergung.model.names import TableName
 from bergung.spark.session import SessionSettings, open_session
 from tests.contract.catalogs.contract import CatalogContract
-from tests.contract.catalogs.java_engine import JavaEngine
+from tests.contract.catalogs.java_engine import JavaEngine, on_sqlite
 from tests.contract.catalogs.jdbc_schema import V0
 
 EXTENSIONS = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
@@ -36,7 +36,7 @@ class TestSqliteOfJavaV1(CatalogContract):
 
     @pytest.fixture
     def engine(self, spark: SparkSession, file: Path, tmp_path: Path) -> JavaEngine:
-        engine = JavaEngine(spark, file, tmp_path / "warehouse", "V1")
+        engine = JavaEngine(spark, on_sqlite(file, tmp_path / "warehouse", "V1"))
         # The catalog makes its tables when it is first used.
         engine.sql(f"SHOW NAMESPACES IN {engine.name}")
         return engine
@@ -99,7 +99,7 @@ class TestSqliteOfJavaV1(CatalogContract):
 
 
 def test_the_default_of_java_is_the_schema_without_types(spark: SparkSession, tmp_path: Path) -> None:
-    engine = JavaEngine(spark, tmp_path / "lake.db", tmp_path / "warehouse", "V0")
+    engine = JavaEngine(spark, on_sqlite(tmp_path / "lake.db", tmp_path / "warehouse", "V0"))
     engine.create_namespace(("sales",), {})
     table = TableName(engine.name, ("sales",), "orders")
     engine.create_table(table)

@@ -7,7 +7,9 @@ import pytest
 from pyiceberg.catalog import load_catalog
 
 from bergung.catalogs.base import Namespace
+from bergung.catalogs.hive import HiveCatalog
 from bergung.catalogs.settings import catalog_names, open_catalog
+from bergung.catalogs.sql import SqlCatalog
 from bergung.errors import UsageError
 
 
@@ -89,15 +91,33 @@ def test_the_hint_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
+    ("properties", "kind"),
+    [
+        ("uri: thrift://host:9083", HiveCatalog),
+        ("type: hive\n    uri: thrift://host:9083,thrift://other:9083", HiveCatalog),
+        ("uri: postgresql://user:secret@host/db", SqlCatalog),
+        ("type: sql\n    uri: postgresql+psycopg2://user:secret@host/db", SqlCatalog),
+        ("uri: sqlite:////no/such.db", SqlCatalog),
+    ],
+)
+def test_every_kind_is_opened_without_asking_it(home: Path, properties: str, kind: type) -> None:
+    declare(home, f"catalog:\n  lake:\n    {properties}\n")
+    catalog = open_catalog("lake")
+    assert type(catalog) is kind
+    assert catalog.name == "lake"
+
+
+@pytest.mark.parametrize(
     ("properties", "told"),
     [
         ("type: dynamodb\n    uri: https://user:secret@host/", "is of type dynamodb, which this version does not know yet"),
-        ("uri: thrift://secret:9083", "is of type hive, which"),
         ("type: dynamodb", "is of type dynamodb, which"),
         ("type: hadoop", "is declared without an absolute warehouse"),
         ("type: hadoop\n    warehouse: ./secret", "is declared without an absolute warehouse"),
         ("type: in-memory", "is of type in-memory, which"),
-        ("uri: postgresql+psycopg2://user:secret@host/db", "is kept in postgresql, which"),
+        ("uri: postgresql+asyncpg://user:secret@host/db", "no driver of this version"),
+        ("uri: postgresql://user:secret@secret@host/db", "not the uri of a PostgreSQL database"),
+        ("uri: thrift://secret:port", "not the uri of a Hive Metastore"),
         ("type: sql\n    uri: mysql://user:secret@host/db", "is kept in mysql, which"),
         ("uri: oracle://user:secret@host/db", "is of type oracle, which"),
         ("type: sql", "is declared without a uri"),

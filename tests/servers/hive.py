@@ -1,0 +1,67 @@
+"""Hive Metastore 3.1.3 for tests, with Derby in a folder that goes away; 127.0.0.1 only, ended by its own id."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+from tools.servers import CannotBuild
+from tools.servers import folder as servers_folder
+
+from bergung.catalogs.hive_client import Metastore
+from bergung.errors import BergungError
+from bergung.spark import java
+from tests.servers import maven
+from tests.servers.process import HOST, free_port, listens, running
+
+_HERE = Path(__file__).parent
+
+
+@contextmanager
+def hive_metastore() -> Iterator[str]:
+    """The uri of a server of its own, while inside."""
+    program = _java()
+    jars = maven.ensure(_HERE / "hive.lock", servers_folder() / "hive")
+    folder = Path(mkdtemp(prefix="hive-"))
+    port = free_port()
+    try:
+        command = [
+            program,
+            "-Xmx512m",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            os.pathsep.join(map(str, jars)),
+            _HERE / "HiveMetastore.java",
+            folder,
+            str(port),
+        ]
+        with running(command, folder, lambda: listens(port)):
+            yield f"thrift://{HOST}:{port}"
+    finally:
+        shutil.rmtree(folder)
+
+
+def _java() -> Path:
+    """A JDK's, which runs a source file as it is."""
+    try:
+        home = java.find_home()
+    except BergungError as error:
+        raise CannotBuild(f"Hive Metastore: {error}; {error.hint}") from error
+    lacking = [name for name, found in (("javac", (home / "bin" / "javac").is_file()), ("mvn", shutil.which("mvn"))) if not found]
+    if lacking:
+        install = "Debian, Ubuntu: apt-get install openjdk-17-jdk-headless maven"
+        raise CannotBuild(f"Hive Metastore: {', '.join(lacking)} not found ({install})")
+    return home / "bin" / "java"
+
+
+def emptied(uri: str) -> None:
+    """Everything in it is forgotten; files stay."""
+    host, _, port = uri.removeprefix("thrift://").partition(":")
+    with Metastore(((host, int(port)),)).asked() as client:
+        for database in client.get_all_databases():
+            for table in client.get_all_tables(database):
+                client.drop_table(database, table, False)
+            if database != "default":
+                client.drop_database(database, False, True)
