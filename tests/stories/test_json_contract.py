@@ -103,7 +103,15 @@ def every_kind_of_result(lake: SmallLake) -> Iterator[Said]:
     (lake.vault / "runs" / run).mkdir()
     (lake.vault / "runs" / run / "start.json").write_text('{"at": "2099-01-01T00:00:00.000000Z", "verb": "backup"}')
     yield call("cancel", run, "--json")
-    for words in (("logs", run), ("logs", "202"), ("runs",), ("doctor",), ("config", "show"), ("completion", "bash")):
+    for words in (
+        ("logs", run),
+        ("logs", "202"),
+        ("runs",),
+        ("doctor",),
+        ("vault", "validate"),
+        ("config", "show"),
+        ("completion", "bash"),
+    ):
         yield call(*words, "--json")
     runs = call("runs", "--json").result["runs"]
     yield call("logs", runs[0]["run"], "--json")

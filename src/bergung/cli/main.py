@@ -16,7 +16,7 @@ GROUPS = {
     "Back up": ("init", "backup", "points", "show", "preview", "verify"),
     "Bring back": ("restore",),
     "Runs": ("runs", "cancel", "logs"),
-    "Set up": ("doctor", "config", "demo", "completion"),
+    "Set up": ("doctor", "vault", "config", "demo", "completion"),
 }
 TRACEBACK = "BERGUNG_TRACEBACK"
 

@@ -112,6 +112,10 @@ class S3Store:
         """A marker where versions are kept, else the object; or just that version."""
         deleting.delete(self._bucket, self._plain(key), version)
 
+    def refuses_wrong_bytes(self, key: str) -> bool:
+        """Whether the store works out the checksum itself; nothing is left there."""
+        return writing.refuses_wrong_bytes(self._bucket, self._plain(key))
+
     def make_durable(self, keys: Iterable[str]) -> None:
         """What a bucket has acknowledged is durable; that it is still there is looked up."""
         waiting = (self._full(key) for key in keys)

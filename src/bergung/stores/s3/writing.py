@@ -58,6 +58,16 @@ def put_in_parts(bucket: Bucket, key: str, blocks: Iterator[bytes]) -> Stat:
     return stat_of_write(key, size_bytes, answer)
 
 
+def refuses_wrong_bytes(bucket: Bucket, key: str) -> bool:
+    """Send bytes with another's checksum. Most stores say it is a bad digest, some that it is a bad request."""
+    words = {"Body": b"sent", "IfNoneMatch": "*", "ChecksumCRC32": crc32(b"meant")}
+    try:
+        bucket.ask("put_object", key, meant={Kind.CHANGED_BYTES, Kind.OTHER}, **words)
+    except Said:
+        return True
+    return False
+
+
 def own_or_taken(bucket: Bucket, key: str, mark: str, said: Said) -> Stat:
     """After a refusal: the object may be what an earlier try of ours wrote, whose answer was lost."""
     try:
