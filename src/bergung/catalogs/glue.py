@@ -24,7 +24,7 @@ from bergung.catalogs.glue_inputs import (
     swapped_table_input,
 )
 from bergung.clock import Clock
-from bergung.errors import BergungError, Busy, SourceChanged, UnknownTable, UsageError
+from bergung.errors import BergungError, Busy, NotAllowed, SourceChanged, UnknownTable, UsageError
 from bergung.model.names import TableName, join_levels
 from bergung.stores.access import Access
 
@@ -165,13 +165,12 @@ class GlueCatalog:
     def _entries(self, wanted: list[TableName]) -> Iterator[dict[str, Any]]:
         if len(wanted[0].namespace) != 1:
             return
-        if len(wanted) > 1:
-            yield from self._listed(wanted[0].namespace[0])
-            return
-        try:
-            yield self._find(wanted[0])
-        except UnknownTable:
-            return
+        # A database that may not be read does not keep the others: `locate` tells why.
+        with suppress(UnknownTable, NotAllowed):
+            if len(wanted) > 1:
+                yield from self._listed(wanted[0].namespace[0])
+            else:
+                yield self._find(wanted[0])
 
     def _find(self, table: TableName) -> dict[str, Any]:
         try:

@@ -11,7 +11,7 @@ from bergung.catalogs.declaration import Declaration, declared_access
 from bergung.catalogs.hadoop_folder import Versions, number_of, with_advice
 from bergung.catalogs.hadoop_warehouse import AT_ONCE, Levels, Warehouse, as_java_writes, is_name
 from bergung.clock import Clock
-from bergung.errors import Busy, MissingObject, ObjectExists, Refused, SourceChanged, UnknownTable, UsageError
+from bergung.errors import Busy, MissingObject, NotAllowed, ObjectExists, Refused, SourceChanged, UnknownTable, UsageError
 from bergung.model.names import TableName, join_levels
 from bergung.stores.access import Access
 
@@ -96,7 +96,8 @@ class HadoopCatalog:
     def _located(self, table: TableName) -> list[Pointer]:
         try:
             return [self.locate(table)]
-        except (UnknownTable, Refused):
+        except (UnknownTable, Refused, NotAllowed):
+            # One that cannot be read does not keep the others: `locate` tells why.
             return []
 
     def _look(self, table: TableName) -> tuple[Versions, str]:

@@ -205,6 +205,18 @@ def test_all_pages_are_read(catalog: GlueCatalog, client: Any, glue: Front) -> N
     assert (glue.count("GetTables"), glue.count("GetTable")) == (1, 1)
 
 
+def test_a_database_that_may_not_be_read_does_not_keep_the_others(catalog: GlueCatalog, client: Any, glue: Front) -> None:
+    client.create_database(DatabaseInput={"Name": "a_secret"})
+    secret = [TableName("lake", ("a_secret",), name) for name in ("t", "u")]
+    for table in secret:
+        catalog.register(table, OLD)
+    glue.fail("GetTables", "AccessDeniedException", "not authorized to perform: glue:GetTables")
+    assert catalog.locate_all([ORDERS, *secret]).keys() == {ORDERS}
+    glue.fail("GetTables", "AccessDeniedException", "not authorized to perform: glue:GetTables")
+    with pytest.raises(NotAllowed, match="glue:GetTables"):
+        catalog.tables()
+
+
 def test_older_versions_of_an_entry(catalog: GlueCatalog) -> None:
     for number in range(3):
         current = catalog.locate(ORDERS).metadata_location

@@ -10,11 +10,12 @@ from bergung.catalogs.hadoop import HadoopCatalog, open_declared
 from bergung.catalogs.hadoop_folder import HINT, MetadataFolder, Versions
 from bergung.catalogs.hadoop_warehouse import as_java_writes
 from bergung.clock import SystemClock
-from bergung.errors import BergungError, ObjectExists, SourceChanged
+from bergung.errors import BergungError, NotAllowed, ObjectExists, SourceChanged
 from bergung.model.names import TableName
 from bergung.stores.base import Stat
 from bergung.stores.memory import MemoryStore
 from bergung.stores.open import open_store
+from tests.faults.faulty_store import FOREVER, FaultPlan, faulty_open
 
 ORDERS = TableName("lake", ("sales",), "orders")
 PREFIX = "warehouse/sales/orders/metadata/"
@@ -108,3 +109,17 @@ def test_a_hint_above_all_files_names_what_was_lost(files: dict[int, list[str]],
 )
 def test_addresses_are_written_as_java_does(declared: str, written: str) -> None:
     assert as_java_writes(declared) == written
+
+
+def test_a_table_that_may_not_be_read_does_not_keep_the_others() -> None:
+    store, items = MemoryStore("hadoop-forbidden"), TableName("lake", ("sales",), "items")
+    for table in ("orders", "items"):
+        store.put_if_absent(f"warehouse/sales/{table}/metadata/v1.metadata.json", [b"{}"])
+    plan = FaultPlan()
+    plan.before("list", prefix=PREFIX, error=lambda: NotAllowed("no permission"), times=FOREVER)
+    properties = {"warehouse": "memory://hadoop-forbidden/warehouse"}
+    catalog = open_declared(Declaration("lake", properties, SystemClock(), faulty_open(plan)))
+    assert catalog.locate_all([ORDERS, items]).keys() == {items}
+    plan.assert_all_fired()
+    with pytest.raises(NotAllowed):
+        catalog.locate(ORDERS)
