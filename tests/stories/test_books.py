@@ -16,11 +16,12 @@ from bergung.clock import SystemClock
 from bergung.iceberg.manifests import read_live_files
 from bergung.stores.open import open_store
 from bergung.vault.vault import init_vault, open_vault
+from tests.command import call
 from tests.faults.counting_store import Counts, counting_open
 from tests.synthetic import Shape, SyntheticTable
 
 FILES, MANIFESTS = 200_000, 60
-GIB = 1024**3
+MIB, GIB = 1024**2, 1024**3
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,44 @@ def test_a_commit_that_merges_manifests_reads_no_file_again(tmp_path: Path) -> N
     assert result.opened_manifests == 2
     entry = next(iter(result.record.tables.values()))
     assert (entry.status, entry.new_files["data"].files) == ("complete", 2)
+
+
+@pytest.mark.parametrize("verb", ["backup", "restore"])
+def test_memory_does_not_follow_the_size_of_a_file(tmp_path: Path, verb: str) -> None:
+    """Blocks of a few MB, whatever the file."""
+    peaks = []
+    for size in (MIB, GIB):
+        table = SyntheticTable(tmp_path / str(size), Shape())
+        path = f"{table.location}/data/large.bin"
+        with table.local(path).open("wb") as file:
+            file.truncate(size)
+        table.add_files([{"file_path": path, "file_size_in_bytes": size}])
+        table.commit()
+        vault = ("--vault", str(tmp_path / f"vault {size}"))
+        assert call("init", *vault).code == 0
+        words = ["backup", str(table.folder)]
+        if verb == "restore":
+            assert call(*words, *vault, "--engine", "process").code == 0
+            table.local(path).unlink()
+            words = ["restore", "--all"]
+        peaks.append(_peak_of(*words, *vault, "--engine", "process"))
+        assert table.local(path).stat().st_size == size
+        for each in tmp_path.rglob("large.bin"):
+            each.unlink()
+    print(f"\n{verb}: peak {peaks[0] / MIB:.0f} MiB with a file of 1 MiB, {peaks[1] / MIB:.0f} MiB with one of 1 GiB")
+    assert peaks[1] - peaks[0] < 64 * MIB
+
+
+def _peak_of(*words: str) -> int:
+    """Of a command in a process of its own."""
+    program = (
+        "import re, sys; from pathlib import Path; from bergung.cli.main import run; code = run(sys.argv[1:]); "
+        "print(code, int(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1]) * 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    code, peak = done.stdout.splitlines()[-1].split()
+    assert code == "0", done.stderr
+    return int(peak)
 
 
 def _key(table: SyntheticTable) -> str:

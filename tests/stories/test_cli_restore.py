@@ -80,7 +80,7 @@ def test_a_file_with_other_bytes_is_replaced_only_when_confirmed(shop: SmallLake
     right = victim.read_bytes()
     victim.write_bytes(b"x" * len(right))
     refused = call("restore", "lake.sales.orders")
-    assert refused.code == 14 and refused.errors == ["1 files of lake.sales.orders are there with other bytes"]
+    assert refused.code == 14 and refused.errors == ["there with other bytes: 1 file of lake.sales.orders"]
     assert victim.read_bytes() == b"x" * len(right)
     dry = call("restore", "lake.sales.orders", "--dry-run")
     assert f"  file://{victim}" in dry.out.splitlines()

@@ -1,10 +1,12 @@
-"""`kill -9` in the middle of hundreds of files, without Spark: the next run ends what the killed one began."""
+"""`kill -9` and Ctrl-C in the middle of hundreds of files, without Spark: the next run ends what that one began."""
 
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -71,6 +73,25 @@ def test_the_next_restore_ends_what_a_killed_one_began(table: SyntheticTable) ->
     assert _visible(table.folder) == {path: digest for path, digest in source.items() if path in wanted}
 
 
+def test_a_second_ctrl_c_stops_a_restore_at_once_and_the_same_command_ends_it(table: SyntheticTable) -> None:
+    source = tree(table.folder)
+    assert call("backup", str(table.folder)).code == 0
+    shutil.rmtree(table.folder)
+    run = subprocess.Popen(command_line("restore", "--all"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _wait(run, lambda: len(_files(table.folder)) >= KILLED_AT)
+    for _ in range(2):
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert err.splitlines()[-1] == "hint: run the same command again: it goes on where it stopped"
+    assert call("runs", "--json").result["runs"][-1]["run_status"] == "interrupted"
+    assert _visible(table.folder).items() <= source.items(), "no file is half there"
+    assert table.metadata_path is not None and not table.local(table.metadata_path).exists(), "it comes last"
+    assert call("restore", "--all").code == 0
+    assert _visible(table.folder).items() <= source.items() and table.local(table.metadata_path).exists()
+
+
 def _visible(folder: Path) -> dict[str, str]:
     """Without what a killed write leaves under a hidden name."""
     return {path: digest for path, digest in tree(folder).items() if not Path(path).name.startswith(".bergung-")}
@@ -113,13 +134,17 @@ def _killed_in_the_middle(folder: Path, *words: str) -> dict[Path, tuple[int, in
 
 def _killed(until: Callable[[], bool], *words: str) -> None:
     run = subprocess.Popen(command_line(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(60_000):
-        if until():
-            break
-        assert run.poll() is None, "the run ended before it could be killed"
-        time.sleep(0.002)
+    _wait(run, until)
     run.kill()
     run.wait()
+
+
+def _wait(run: "subprocess.Popen[Any]", until: Callable[[], bool]) -> None:
+    for _ in range(60_000):
+        if until():
+            return
+        assert run.poll() is None, "the run ended before it could be stopped"
+        time.sleep(0.002)
 
 
 def _files(folder: Path) -> dict[Path, tuple[int, int]]:

@@ -53,7 +53,7 @@ def test_a_file_with_other_bytes_of_the_same_length(lake: Lake) -> None:
     path = table.live_paths()[0]
     wanted = lake.source.read(key_of(lake, path))
     overwrite(lake, path, lambda content: bytes(len(content)))
-    error = _refused(lake, Refused, "1 files of lake.sales.orders are there with other bytes")
+    error = _refused(lake, Refused, "there with other bytes: 1 file of lake.sales.orders")
     assert error.exit_code == 14
     lake.restore(over=True)
     assert lake.source.read(key_of(lake, path)) == wanted

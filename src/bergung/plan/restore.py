@@ -55,7 +55,8 @@ class RestorePlan:
         said = []
         for table in self.tables:
             if table.different.files:
-                said.append(f"{table.different.files} files of {table.table} are there with other bytes")
+                files = "1 file" if table.different.files == 1 else f"{table.different.files} files"
+                said.append(f"there with other bytes: {files} of {table.table}")
             if table.action == CatalogAction.REPLACE:
                 state = f"another state: {table.current}" if table.current else "a state that cannot be read"
                 said.append(f"{table.table} is in the catalog with {state}")

@@ -32,7 +32,7 @@ def own_words(path: str) -> Iterator[None]:
 def _in_own_words(error: OSError, path: str) -> BergungError:
     said = f"{(error.strerror or str(error)).lower()}: {path}"
     if error.errno in _MISSING:
-        return MissingObject(said)
+        return MissingObject(said, f"see how far the path goes: namei -l {shown(path)}")
     if error.errno == errno.EEXIST:
         return ObjectExists(said)
     if error.errno in _NOT_ALLOWED:
