@@ -1,5 +1,6 @@
 """What every function of a run must know, small enough to travel with it."""
 
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from bergung.carry.engine import Batches
-from bergung.errors import ObjectExists
+from bergung.errors import MissingObject, ObjectExists, Refused
 from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
@@ -56,6 +57,8 @@ class Job:
     earlier: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     """Runs that were never sealed, each with the numbers that tables of this job had in it."""
     open: OpenStore = open_store
+    travelled: bool = field(default=False, compare=False)
+    """It came to a process that may be on another machine."""
 
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""
@@ -67,11 +70,30 @@ class Job:
 
     @cached_property
     def _vault(self) -> Store:
-        return self.open(self.vault_url)
+        store = self.open(self.vault_url)
+        if self.travelled:
+            _require_sight(store, self.run)
+        return store
 
     def __getstate__(self) -> dict[str, Any]:
         # A store that is open stays where it is.
         return {name: value for name, value in vars(self).items() if name != "_vault"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, travelled=True)
+
+
+def _require_sight(vault: Store, run: str) -> None:
+    """The run's start was written before anything else: who does not see it has another folder under the same name."""
+    key = run_key(run, "start.json")
+    try:
+        vault.head(key)
+    except MissingObject as error:
+        if any(vault.list_versions(key)):
+            return  # somebody hid it
+        fact = f"an executor on {socket.gethostname()} does not see the vault: nothing of this run is in {vault.url} there"
+        hint = "use a store that all executors reach, or a folder that is mounted on all; or --engine process"
+        raise Refused(fact, hint) from error
 
 
 class Durable:
