@@ -1,6 +1,5 @@
 """What every function of a run must know, small enough to travel with it."""
 
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from bergung.carry.engine import Batches
-from bergung.errors import MissingObject, ObjectExists, Refused
+from bergung.errors import ObjectExists
 from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
@@ -57,12 +56,22 @@ class Job:
     earlier: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     """Runs that were never sealed, each with the numbers that tables of this job had in it."""
     open: OpenStore = open_store
-    travelled: bool = field(default=False, compare=False)
-    """It came to a process that may be on another machine."""
+    runs_url: str = ""
+    """Where the run keeps its journal and lists, if not in the vault: a copy reads a vault that it may not write."""
+    target_url: str = ""
+    """The second vault, when one is copied."""
 
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""
         return self._vault
+
+    def runs(self) -> Store:
+        """The store of the run's own lists."""
+        return self._runs if self.runs_url else self._vault
+
+    def target(self) -> Store:
+        """The second vault's store."""
+        return self._target
 
     def at(self, table: int, path: str) -> tuple[Store, str]:
         """The store and the key of a file where the table has it."""
@@ -70,30 +79,19 @@ class Job:
 
     @cached_property
     def _vault(self) -> Store:
-        store = self.open(self.vault_url)
-        if self.travelled:
-            _require_sight(store, self.run)
-        return store
+        return self.open(self.vault_url)
+
+    @cached_property
+    def _runs(self) -> Store:
+        return self.open(self.runs_url)
+
+    @cached_property
+    def _target(self) -> Store:
+        return self.open(self.target_url)
 
     def __getstate__(self) -> dict[str, Any]:
         # A store that is open stays where it is.
-        return {name: value for name, value in vars(self).items() if name != "_vault"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, travelled=True)
-
-
-def _require_sight(vault: Store, run: str) -> None:
-    """The run's start was written before anything else: who does not see it has another folder under the same name."""
-    key = run_key(run, "start.json")
-    try:
-        vault.head(key)
-    except MissingObject as error:
-        if any(vault.list_versions(key)):
-            return  # somebody hid it
-        fact = f"an executor on {socket.gethostname()} does not see the vault: nothing of this run is in {vault.url} there"
-        hint = "use a store that all executors reach, or a folder that is mounted on all; or --engine process"
-        raise Refused(fact, hint) from error
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
 
 class Durable:
@@ -122,13 +120,13 @@ def write_part(job: Job, folder: str, rows: pa.Table) -> str:
     """Store a working list of the run under its own digest, so that a repeated task writes the same key."""
     data = to_bytes(rows, {})
     name = f"{folder}/{digest_of(data).removeprefix('sha256:')[:32]}.parquet"
-    _put(job.vault(), run_key(job.run, name), data)
+    _put(job.runs(), run_key(job.run, name), data)
     return name
 
 
 def write_named_part(job: Job, name: str, rows: pa.Table) -> None:
     """Store a working list under a name that says what it is of; a repeated task finds it there."""
-    _put(job.vault(), run_key(job.run, name), to_bytes(rows, {}))
+    _put(job.runs(), run_key(job.run, name), to_bytes(rows, {}))
 
 
 def read_part(job: Job, name: str) -> pa.Table:
@@ -139,7 +137,7 @@ def read_part(job: Job, name: str) -> pa.Table:
 def read_run_part(job: Job, run: str, name: str) -> pa.Table:
     """Read a working list of another run."""
     key = run_key(run, name)
-    return from_bytes(job.vault().read(key), key)
+    return from_bytes(job.runs().read(key), key)
 
 
 def _put(store: Store, key: str, data: bytes) -> None:

@@ -1,11 +1,12 @@
 """From tables of points to stored task lists of every file that they reach."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 from bergung.carry.effects import Effects
-from bergung.carry.engine import Map, Shuffle
+from bergung.carry.engine import Map, Shuffle, Step
 from bergung.carry.job import Job
 from bergung.carry.rows import LISTED, SLICE, Row, error_text, listed
 from bergung.carry.tasks import plan_parts
@@ -41,16 +42,50 @@ class Walk:
     """Files that the point has not."""
     unreadable: list[Row] = field(default_factory=list)
     """Receipts that the vault has lost: what is below them is not known."""
+    named: list[Row] = field(default_factory=list)
+    """Manifest lists and manifests that were gone through, with the digests of their receipts."""
+
+
+class Skips(Protocol):
+    """What a walk need not go through."""
+
+    def wanted(self, effects: Effects, job: Job, rows: list[Row]) -> list[Row]:
+        """Of the rows of one level those that are to be gone through."""
+        ...
+
+    def files(self, job: Job, manifests: list[Row]) -> tuple[Step, ...]:
+        """What the files below pass; `manifests` are all that the lists name, also those that are skipped."""
+        ...
+
+
+class NoSkips:
+    """Everything is gone through."""
+
+    def wanted(self, effects: Effects, job: Job, rows: list[Row]) -> list[Row]:
+        """All of them."""
+        return rows
+
+    def files(self, job: Job, manifests: list[Row]) -> tuple[Step, ...]:
+        """All of them."""
+        return ()
 
 
 def walk(effects: Effects, job: Job, roots: list[Root]) -> Walk:
     """Root, manifest lists, manifests, files: each level is read once, however many snapshots share it."""
+    return walk_down(effects, job, [row for root in roots for row in children_of(job, root)])
+
+
+def walk_down(effects: Effects, job: Job, children_of_roots: Iterable[Row], skips: Skips | None = None) -> Walk:
+    """The same from the rows below the roots on; what is to be skipped is neither opened nor planned."""
+    skips = skips or NoSkips()
     found = Walk()
-    top = list({_key(row): row for root in roots for row in _children(job, root)}.values())
+    top = skips.wanted(effects, job, list({_key(row): row for row in children_of_roots}.values()))
     manifests = _level(effects, job, [row for row in top if row["kind"] == FileKind.MANIFEST_LIST and row["error"] is None])
+    manifests, named = skips.wanted(effects, job, manifests), manifests
     rows = [row for row in (*top, *manifests) if row["error"] is None]
+    found.named = [row for row in rows if row["receipts"] is not None]
     found.unreadable = [row for row in (*top, *manifests) if row["error"] is not None]
-    for row in _plan(effects, job, rows):
+    for row in _plan(effects, job, rows, skips.files(job, named)):
         _sort(found, row)
     return found
 
@@ -60,7 +95,8 @@ def _key(row: Row) -> tuple[object, ...]:
     return tuple(row[name] for name in ("table", "path", "digest", "receipts", "error"))
 
 
-def _children(job: Job, root: Root) -> list[Row]:
+def children_of(job: Job, root: Root) -> list[Row]:
+    """The rows of a root's receipts, ranked; what they leave out of its metadata is an error."""
     file = root.entry.metadata_file
     own = listed({"path": root.entry.metadata_location, "digest": file.digest}, root.number)
     ranks = ranks_of(root.metadata)
@@ -87,24 +123,26 @@ def ranks_of(metadata: TableMetadata) -> Mapping[str, int]:
 def _level(effects: Effects, job: Job, lists: list[Row]) -> list[Row]:
     steps = (
         Map(partial(open_lists, job), LISTED),
-        Shuffle(BY_FILE, _parts(effects, lists)),
+        Shuffle(BY_FILE, parts_for(effects, lists)),
         Map(unique, LISTED),
     )
     return rows_of(effects.run(table_of(LISTED, lists), *steps)) if lists else []
 
 
-def _plan(effects: Effects, job: Job, rows: list[Row]) -> list[Row]:
-    parts = _parts(effects, rows)
+def _plan(effects: Effects, job: Job, rows: list[Row], passed: Sequence[Step]) -> list[Row]:
+    parts = parts_for(effects, rows)
     steps = (
         Shuffle(BY_FILE, parts),
         Map(partial(reach, job), LISTED),
+        *passed,
         Shuffle(BY_FILE, parts),
         Map(partial(plan_parts, job), SLICE),
     )
     return rows_of(effects.run(table_of(LISTED, rows), *steps)) if rows else []
 
 
-def _parts(effects: Effects, rows: list[Row]) -> int:
+def parts_for(effects: Effects, rows: list[Row]) -> int:
+    """Several for each worker; one for little work."""
     return 1 if len(rows) < 8 else min(len(rows), effects.engine().parallelism * PARTS_PER_WORKER)
 
 

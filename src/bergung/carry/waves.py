@@ -83,7 +83,7 @@ def _braked(effects: Effects, job: Job) -> Job:
 
 
 def _is_cancelled(job: Job) -> bool:
-    return any(job.vault().list(run_key(job.run, "cancel.json")))
+    return any(job.runs().list(run_key(job.run, "cancel.json")))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class _Progress:
 
     def _tell(self, effects: Effects, job: Job) -> None:
         prefixes = {done_part(slice_.part, slice_.start).rpartition("-")[0] for slice_ in self.wave}
-        stored = {stat.key for prefix in prefixes for stat in job.vault().list(run_key(job.run, prefix))}
+        stored = {stat.key for prefix in prefixes for stat in job.runs().list(run_key(job.run, prefix))}
         done = [slice_ for slice_ in self.wave if run_key(job.run, done_part(slice_.part, slice_.start)) in stored]
         files, bytes_ = sum(slice_.count for slice_ in done), sum(slice_.bytes for slice_ in done)
         total = sum(slice_.count for slice_ in self.slices), sum(slice_.bytes for slice_ in self.slices)

@@ -18,6 +18,8 @@ GROUPS = {
     "Runs": ("runs", "cancel", "logs"),
     "Set up": ("doctor", "vault", "config", "demo", "completion"),
 }
+NESTED = frozenset({"config", "vault"})
+"""Commands that have commands of their own."""
 TRACEBACK = "BERGUNG_TRACEBACK"
 
 
@@ -61,7 +63,7 @@ def main() -> None:
 def run(words: list[str]) -> int:
     """One call; its exit code. Everything that can go wrong is told here and nowhere else."""
     door = Door(as_json="--json" in words)
-    command = next((word for word in words if not word.startswith("-")), "")
+    command = _named(words)
     for stream in (sys.stdout, sys.stderr):
         # A path may hold bytes that are no text.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -75,6 +77,12 @@ def run(words: list[str]) -> int:
         # Whoever read our output has enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _named(words: list[str]) -> str:
+    """The command's name as docs/json.md has it."""
+    plain = [word for word in words if not word.startswith("-")]
+    return " ".join(plain[: 2 if plain[:1] and plain[0] in NESTED else 1])
 
 
 def _result(words: list[str], door: Door) -> telling.Result | int:

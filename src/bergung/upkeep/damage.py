@@ -55,7 +55,7 @@ def _named(job: Job, versions: Sequence[Version], row: Row) -> Damage:
     harmed = [(version, set(_snapshots(job, version, row))) for version in versions if version.root.number == row["table"]]
     hit = [(version, snapshots) for version, snapshots in harmed if snapshots or row["parent"] == ""]
     return Damage(
-        file=_file(job, row),
+        file=file_of(job, row),
         problem=_problem(row),
         tables=tuple(sorted({version.table for version, _ in hit})),
         points=tuple(sorted({version.point for version, _ in hit})),
@@ -63,7 +63,8 @@ def _named(job: Job, versions: Sequence[Version], row: Row) -> Damage:
     )
 
 
-def _file(job: Job, row: Row) -> str:
+def file_of(job: Job, row: Row) -> str:
+    """Its key in the vault; its path where it has none."""
     return str(job.tables[row["table"]].folder + row["blob_key"]) if row["blob_key"] else str(row["path"])
 
 

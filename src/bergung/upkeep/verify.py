@@ -1,23 +1,16 @@
 """Is everything that the sealed points need there, and is it what it was."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from bergung.carry.checking import check
 from bergung.carry.effects import Effects
-from bergung.carry.job import Job, TableJob
-from bergung.carry.rows import Row
-from bergung.carry.walking import Root, Walk, walk
-from bergung.carry.waves import Totals, run_waves
 from bergung.errors import BergungError, DamageFound, Refused
-from bergung.iceberg.metadata import TableMetadata, read_metadata
-from bergung.model.record import Count, TableEntry
+from bergung.model.record import Count
 from bergung.stores.digest import read_verified
-from bergung.upkeep.damage import Damage, Version, named, of_point, of_version
+from bergung.upkeep.damage import Damage
+from bergung.upkeep.looking import Depth, look_through
 from bergung.vault.journal import Run, begin
 from bergung.vault.layout import VAULT_DOCUMENT
-from bergung.vault.receipts import HELD, LEFT
-from bergung.vault.vault import Point, State, Vault, read_record, read_state
+from bergung.vault.vault import State, Vault, read_state
 
 
 @dataclass(frozen=True)
@@ -46,14 +39,6 @@ class VerifyResult:
     head: str
 
 
-@dataclass
-class _Book:
-    """The table versions of the points, and what of them cannot even be opened."""
-
-    versions: list[Version] = field(default_factory=list)
-    damages: list[Damage] = field(default_factory=list)
-
-
 def run_verify(effects: Effects, vault: Vault, request: VerifyRequest) -> VerifyResult:
     """Log, records, receipts, blobs, in the order in which a restore would need them."""
     run = begin(vault.store, effects.ids.new(effects.clock.now()), effects.clock, verb="verify", point=request.point)
@@ -73,23 +58,15 @@ def _run(effects: Effects, vault: Vault, request: VerifyRequest, run: Run) -> Ve
     state = read_state(vault)
     _expect(state, request.expect_head)
     points = [state.find(request.point)] if request.point else list(state.points)
-    effects.watch.step("records")
-    book = _open(vault, points)
-    book.damages += _first_words(vault, state)
-    effects.watch.step("receipts")
-    job = _job(effects, vault, run, book, request)
-    found = walk(effects, job, [version.root for version in book.versions])
-    job = _with_share(job, request, found)
-    effects.watch.step("data")
-    totals = run_waves(effects, job, check, found.slices)
-    damages = (*book.damages, *named(job, book.versions, [*found.unreadable, *_bad(totals)]))
+    words = _first_words(vault, state)
+    seen = look_through(effects, vault, run.id, points, Depth(request.share, request.budget_bytes))
     return VerifyResult(
         run=run.id,
         points=len(points),
-        checked=totals.tally.count(HELD),
-        read=Count(totals.moved_files, totals.moved_bytes),
-        damages=damages,
-        damaged_count=len(book.damages) + len(found.unreadable) + _bad_count(totals),
+        checked=seen.checked,
+        read=seen.read,
+        damages=(*words, *seen.damages),
+        damaged_count=len(words) + seen.damaged_count,
         void_slots=state.chain.void,
         head=state.head,
     )
@@ -109,53 +86,3 @@ def _first_words(vault: Vault, state: State) -> list[Damage]:
     except (DamageFound, Refused) as error:
         return [Damage(VAULT_DOCUMENT, error.message, (), (), ())]
     return []
-
-
-def _open(vault: Vault, points: Iterable[Point]) -> _Book:
-    book = _Book()
-    numbers: dict[str, int] = {}
-    for point in points:
-        try:
-            record = read_record(vault, point)
-        except DamageFound as error:
-            book.damages.append(of_point(point, error))
-            continue
-        for name, entry in record.tables.items():
-            number = numbers.setdefault(entry.location, len(numbers))
-            try:
-                root = Root(number, entry, _metadata(vault, entry))
-            except DamageFound as error:
-                book.damages.append(of_version(point, name, entry, error))
-                continue
-            book.versions.append(Version(point.id, name, root))
-    return book
-
-
-def _metadata(vault: Vault, entry: TableEntry) -> TableMetadata:
-    key = entry.location + entry.metadata_file.blob_key
-    return read_metadata(read_verified(vault.store, key, entry.metadata_file.digest), entry.metadata_location)
-
-
-def _job(effects: Effects, vault: Vault, run: Run, book: _Book, request: VerifyRequest) -> Job:
-    tables = {
-        version.root.number: TableJob(version.table, version.root.entry.location, version.root.entry.original_location)
-        for version in book.versions
-    }
-    return Job(vault.url, run.id, tables, share=request.share, open=effects.open_store)
-
-
-def _with_share(job: Job, request: VerifyRequest, found: Walk) -> Job:
-    """A budget is a share of what there is."""
-    total = sum(slice_.bytes for slice_ in found.slices)
-    if request.budget_bytes is None or not total:
-        return job
-    return replace(job, share=min(1.0, request.budget_bytes / total))
-
-
-def _bad(totals: Totals) -> list[Row]:
-    return [row for row in totals.tally.named if row["state"] not in (HELD, LEFT)]
-
-
-def _bad_count(totals: Totals) -> int:
-    states = {state for counts in totals.tally.counts.values() for state in counts} - {HELD, LEFT}
-    return sum(totals.tally.count(state).files for state in states)

@@ -42,7 +42,7 @@ def commands(of: click.Command = cli, path: tuple[str, ...] = ()) -> Iterator[tu
 def test_the_verbs_of_this_version() -> None:
     assert {" ".join(path) for path, _ in commands()} == {
         "init", "backup", "points", "show", "preview", "restore", "verify", "runs", "cancel", "logs",
-        "doctor", "config show", "demo", "completion",
+        "doctor", "config show", "demo", "completion", "vault copy", "vault validate",
     }  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def test_every_command_has_json_a_help_and_a_short_help_that_is_whole() -> None:
         names = {option for each in command.params for option in each.opts}
         assert "--json" in names, path
         assert command.help and "..." not in command.get_short_help_str(60), path
-        changes = path[0] in ("backup", "restore")
+        changes = path[-1] in ("backup", "restore", "copy")
         assert ("--dry-run" in names) == changes, path
 
 

@@ -1,7 +1,7 @@
 """Is it all there, and is it what it was."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bergung.cli import words
@@ -46,13 +46,14 @@ def _facts(result: VerifyResult) -> dict[str, Any]:
         "checked": counts.facts(result.checked),
         "read": counts.facts(result.read),
         "damaged_count": result.damaged_count,
-        "damages": [_damage_facts(damage) for damage in result.damages[:NAMED]],
+        "damages": [damage_facts(damage) for damage in result.damages[:NAMED]],
         "void_slots": list(result.void_slots),
         "head": result.head,
     }
 
 
-def _damage_facts(damage: Damage) -> dict[str, Any]:
+def damage_facts(damage: Damage) -> dict[str, Any]:
+    """One damaged file for programs."""
     return {
         "file": damage.file,
         "problem": damage.problem,
@@ -64,15 +65,20 @@ def _damage_facts(damage: Damage) -> dict[str, Any]:
 
 def _parts(result: VerifyResult) -> Iterator[Part]:
     yield f"{words.many(result.points, 'point')}: {counts.told(result.checked)} are there, {counts.told(result.read)} read"
-    for damage in result.damages[: counts.SHOWN_FILES]:
-        yield f"{damage.file}: {damage.problem}"
-        if damage.tables or damage.points:
-            yield f"  harms {_harmed(damage)}"
-    if result.damaged_count > min(len(result.damages), counts.SHOWN_FILES):
-        yield f"… and {words.number(result.damaged_count - counts.SHOWN_FILES)} more"
+    yield from damage_parts(result.damages, result.damaged_count)
     if result.void_slots:
         yield f"void slots in the log, passed over: {', '.join(map(str, result.void_slots))}"
     yield f"head {result.head}"
+
+
+def damage_parts(damages: Sequence[Damage], count: int) -> Iterator[Part]:
+    """The first damaged files for people, and how many more there are."""
+    for damage in damages[: counts.SHOWN_FILES]:
+        yield f"{damage.file}: {damage.problem}"
+        if damage.tables or damage.points:
+            yield f"  harms {_harmed(damage)}"
+    if count > min(len(damages), counts.SHOWN_FILES):
+        yield f"… and {words.number(count - counts.SHOWN_FILES)} more"
 
 
 def _harmed(damage: Damage) -> str:
