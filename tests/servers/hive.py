@@ -1,4 +1,4 @@
-"""Hive Metastore 3.1.3 for tests, with Derby in a folder that goes away; 127.0.0.1 only, ended by its own id."""
+"""Hive Metastore for tests, with Derby in a folder that goes away; 127.0.0.1 only, ended by its own id."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
+import pyspark
 from tools.servers import CannotBuild
 from tools.servers import folder as servers_folder
 
@@ -21,39 +22,48 @@ _HERE = Path(__file__).parent
 
 @contextmanager
 def hive_metastore() -> Iterator[str]:
-    """The uri of a server of its own, while inside."""
-    program = _java()
+    """The uri of a server of its own, 3.1.3, while inside."""
+    program = _java("mvn")
     jars = maven.ensure(_HERE / "hive.lock", servers_folder() / "hive")
+    with _running([program, "-cp", os.pathsep.join(map(str, jars)), str(_HERE / "HiveMetastore.java")]) as uri:
+        yield uri
+
+
+@contextmanager
+def hive_metastore_2() -> Iterator[str]:
+    """The same of 2.3.10, from Spark's own jars."""
+    jars = Path(pyspark.__file__).parent / "jars" / "*"
+    # Hive 2 looks into what newer Javas have closed.
+    command = [_java(), "--add-opens", "java.base/java.net=ALL-UNNAMED", "-cp", str(jars), str(_HERE / "HiveMetastore2.java")]
+    with _running(command) as uri:
+        yield uri
+
+
+@contextmanager
+def _running(command: list[str]) -> Iterator[str]:
+    program, *words = command
     folder = Path(mkdtemp(prefix="hive-"))
     port = free_port()
     try:
-        command = [
-            program,
-            "-Xmx512m",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            os.pathsep.join(map(str, jars)),
-            _HERE / "HiveMetastore.java",
-            folder,
-            str(port),
-        ]
-        with running(command, folder, lambda: listens(port)):
+        quick = [program, "-Xmx512m", "-XX:TieredStopAtLevel=1", *words, str(folder), str(port)]
+        with running(quick, folder, lambda: listens(port)):
             yield f"thrift://{HOST}:{port}"
     finally:
         shutil.rmtree(folder)
 
 
-def _java() -> Path:
+def _java(*needed: str) -> str:
     """A JDK's, which runs a source file as it is."""
     try:
         home = java.find_home()
     except BergungError as error:
         raise CannotBuild(f"Hive Metastore: {error}; {error.hint}") from error
-    lacking = [name for name, found in (("javac", (home / "bin" / "javac").is_file()), ("mvn", shutil.which("mvn"))) if not found]
+    lacking = [] if (home / "bin" / "javac").is_file() else ["javac"]
+    lacking += [name for name in needed if shutil.which(name) is None]
     if lacking:
         install = "Debian, Ubuntu: apt-get install openjdk-17-jdk-headless maven"
         raise CannotBuild(f"Hive Metastore: {', '.join(lacking)} not found ({install})")
-    return home / "bin" / "java"
+    return str(home / "bin" / "java")
 
 
 def emptied(uri: str) -> None:

@@ -23,6 +23,7 @@ from bergung.errors import BergungError, NotAllowed, UsageError
 
 _FORM = "write thrift://host:9083; several hosts with commas between them"
 _PORT = 9083
+_KNOWN = "look at the catalog's uri; versions 2.3 to 3.1 of Hive Metastore are known"
 _DENIED = ("permission denied", "accesscontrol", "not authorized", "unauthorized", "no privilege", "insufficient privileges")
 _SIZES = (TTransportException.NEGATIVE_SIZE, TTransportException.SIZE_LIMIT)
 """So the words of another protocol look like when they are taken for a length."""
@@ -106,7 +107,7 @@ def _host(part: str) -> tuple[str, int]:
 
 def _told(error: Exception, where: str) -> BergungError:
     if _is_strange(error):
-        return BergungError(f"what answers at {where} is no Hive Metastore that is known: {_words(error)}", "2.3 to 3.1 are")
+        return BergungError(f"what answers at {where} is no Hive Metastore that is known: {_words(error)}", _KNOWN)
     if isinstance(error, TTransportException):
         return _unreached(error, where)
     if isinstance(error, InvalidObjectException):
