@@ -22,6 +22,8 @@ BergungError                 1   failed
 └── Interrupted            130   stopped by the user; can be resumed
 """
 
+from collections.abc import Iterator
+
 
 class BergungError(Exception):
     """The message is a lower-case fact without a full stop; the hint says what to do."""
@@ -136,3 +138,14 @@ class Interrupted(BergungError):
     """Stopped by the user; the same command goes on where it stopped."""
 
     exit_code = 130
+
+
+def error_class(name: str) -> type[BergungError]:
+    """The class of that name in the tree; BergungError itself for a name that is not there."""
+    return next((class_ for class_ in _tree(BergungError) if class_.__name__ == name), BergungError)
+
+
+def _tree(root: type[BergungError]) -> Iterator[type[BergungError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)

@@ -69,6 +69,7 @@ def test_what_was_lost_comes_back(lake: RealLake) -> None:
     assert len(before["orders"]) == 3
     assert all(lake.lose(name) for name in before)
     restored = call("restore", "--all", "--json").result
+    assert restored["exit_code"] == 0, restored
     assert (restored["status"], sorted(restored["done"])) == ("complete", ["lake.sales.items", "lake.sales.orders"])
     assert {name: lake.rows(name) for name in before} == before
     lake.append("orders", [1000])
@@ -86,4 +87,15 @@ def test_damage_in_place_is_mended_and_nothing_else_is_touched(lake: RealLake) -
     assert lake.remove(lost)
     found = call("restore", "lake.sales.orders", "--json").result
     assert (found["status"], found["written"]["files"]) == ("complete", 1)
+    assert lake.rows("orders") == before
+
+
+def test_a_metadata_file_that_is_gone_comes_back(lake: RealLake) -> None:
+    lake.make("orders")
+    lake.append("orders", range(10, 20))
+    assert call("backup", "lake").code == 0
+    before = lake.rows("orders")
+    assert lake.remove(lake.catalog.load_table(("sales", "orders")).metadata_location)
+    assert call("restore", "lake.sales.orders", "--dry-run", "--json").result["tables"][0]["absent"]["files"] == 1
+    assert call("restore", "lake.sales.orders").code == 0
     assert lake.rows("orders") == before

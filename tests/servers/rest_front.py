@@ -36,6 +36,8 @@ class Rule:
     """The real server gets it first."""
     hangs_up: bool = False
     """No answer comes back."""
+    stalls: bool = False
+    """The delay comes in the middle of the answer."""
     fired: int = 0
 
     def fits(self, method: str, path: str) -> bool:
@@ -97,8 +99,13 @@ def rest_front(upstream: str = "", tls: ssl.SSLContext | None = None) -> Iterato
                 assert passed is not None
                 self.give(*passed)
                 return
-            time.sleep(rule.delay_seconds)
+            time.sleep(0 if rule.stalls else rule.delay_seconds)
             if rule.hangs_up:
+                self.close_connection = True
+                return
+            if rule.stalls:
+                self.give(rule.status, {**rule.headers, "Content-Length": str(len(rule.body) + 1)}, rule.body)
+                time.sleep(rule.delay_seconds)
                 self.close_connection = True
                 return
             self.give(rule.status, rule.headers, rule.body)
@@ -107,7 +114,7 @@ def rest_front(upstream: str = "", tls: ssl.SSLContext | None = None) -> Iterato
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
-            if status != 304:
+            if status != 304 and "Content-Length" not in headers:
                 self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             if self.command != "HEAD" and status != 304:

@@ -66,7 +66,9 @@ def installed(cache: Path) -> list[Path]:
     classes = cache / f"classes-{sha256(SOURCE.read_bytes() + LOCK.read_bytes()).hexdigest()[:16]}"
     if not classes.is_dir():
         scratch = classes.with_name(f"{classes.name}.{os.getpid()}")
-        command = [str(program("javac")), "-d", str(scratch), "-cp", ":".join(map(str, [*jars, *theirs])), str(SOURCE)]
+        # Whatever runs it, a newer compiler must not write for itself.
+        command = [str(program("javac")), "--release", "17", "-d", str(scratch), str(SOURCE)]
+        command += ["-cp", ":".join(map(str, [*jars, *theirs]))]
         subprocess.run(command, check=True, capture_output=True)
         if not classes.is_dir():
             os.rename(scratch, classes)

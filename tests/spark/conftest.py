@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from connect_server import connect_server
 from pyspark.sql import SparkSession
 
 import readers
 from bergung.demo.lake import commit_more, make_lake
 from bergung.spark.session import SessionSettings, iceberg_catalog_conf, open_session
 from maintenance import metadata_location
+from tests.servers.spark_cluster import CONFS as spark_cluster_confs
+from tests.servers.spark_cluster import Cluster, spark_cluster
 from truth import Truth, truth_of
 
 CONFS = {
@@ -113,6 +116,21 @@ def lake(lake_as_made: Lake, _kept: Path) -> Iterator[Lake]:
 def empty_lake(spark: SparkSession, tmp_path: Path) -> Lake:
     """A fresh catalog with no tables, at its own path, under its own name."""
     return new_lake(spark, f"lake_{tmp_path.name}", tmp_path / "lake")
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A master and two workers; a test that kills one of them takes a cluster of its own."""
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def cluster_by_connect(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Connect server whose executors are on that cluster."""
+    confs = {"spark.master": cluster.master, **spark_cluster_confs}
+    with connect_server(tmp_path_factory.mktemp("connect"), confs, cluster.python) as address:
+        yield address
 
 
 def _copy_database(source: Path, target: Path) -> None:

@@ -14,7 +14,6 @@ def test_the_demo_gets_every_row_back(tmp_path: Path) -> None:
     said = child("demo", "--folder", str(tmp_path / "demo"), "--json")
     assert said.code == 0, said.err
     assert said.result["snapshots"] >= 20
-    assert said.result["seconds"] < 120, "under two minutes, also on a machine that has other things to do"
     steps = [line for line in said.lines if line["type"] == "step" and not line["step"].startswith(" ")]
     assert len(steps) >= 9 and all(line["seconds"] > 0 for line in steps), "each step says how long it took"
     told = " ".join(line.get("step", "") for line in said.lines)

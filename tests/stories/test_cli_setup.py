@@ -70,6 +70,7 @@ def test_settings_with_their_origin(lake: SmallLake, monkeypatch: pytest.MonkeyP
         **{name: ["-", "default"] for name in ("limit_rate", "max_requests", "window")},
         "spark.executor.memory": ["4g", str(file)],
         "spark.master": ["-", "default"],
+        "spark.patience": ["120", "default"],
         "spark.remote": ["-", "default"],
         "spark.ssl.keyPassword": ["(hidden)", str(file)],
         "vault": [str(lake.vault), "environment BERGUNG_VAULT"],

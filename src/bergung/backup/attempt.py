@@ -1,6 +1,7 @@
 """One attempt at a set of located tables; those whose files vanished meanwhile get another."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from bergung.backup.capturing import Carried, carry, losses, write_root
@@ -14,13 +15,16 @@ from bergung.backup.unchanged import is_unchanged
 from bergung.carry.effects import Effects
 from bergung.carry.job import Job
 from bergung.carry.waves import Totals
-from bergung.errors import BergungError
+from bergung.errors import BergungError, Refused
 from bergung.iceberg.survey import allowed_prefixes
 from bergung.model.record import Count, MetadataFile, TableEntry
 from bergung.vault.blobs import keep
 from bergung.vault.journal import Run
 from bergung.vault.layout import table_folder
+from bergung.vault.receipts import MISSING
 from bergung.vault.vault import State, Vault
+
+_SIGHT = "keep tables where all executors reach them, in a store or a folder that is mounted on all; or --engine process"
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,7 @@ class Attempt:
         failed: dict[str, BergungError] = {}
         lossy: list[Located] = []
         for survey in surveys:
+            _require_sight(job, survey)
             if survey.error is not None:
                 failed[survey.name] = survey.error
                 continue
@@ -145,3 +150,14 @@ def _new_files(survey: Survey, file: MetadataFile) -> dict[str, Count]:
     metadata = Count(1 + len(own), file.size_bytes + sum(row["size_bytes"] for row in own))
     data = [Count(row["new_files"] or 0, row["new_bytes"] or 0) for row in survey.manifests.values()]
     return {"metadata": metadata, "data": sum(data, Count())}
+
+
+def _require_sight(job: Job, survey: Survey) -> None:
+    """What executors miss and this process has is not lost: they have other folders under the same names."""
+    path = next((row["path"] for row in losses(survey) if row["state"] == MISSING), None)
+    if path is None or survey.error is not None:
+        return
+    with suppress(BergungError):
+        store, key = job.at(survey.index, path)
+        store.head(key)
+        survey.error = Refused(f"an executor does not see {path}, which is there", _SIGHT)

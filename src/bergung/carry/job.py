@@ -1,5 +1,6 @@
 """What every function of a run must know, small enough to travel with it."""
 
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from bergung.carry.engine import Batches
-from bergung.errors import ObjectExists
+from bergung.errors import MissingObject, ObjectExists, Refused
 from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
 from bergung.stores.open import open_path, open_store
-from bergung.vault.layout import run_key
+from bergung.vault.layout import VAULT_DOCUMENT, run_key
 from bergung.vault.receipts import from_bytes, to_bytes
 
 
@@ -60,6 +61,8 @@ class Job:
     """Where the run keeps its journal and lists, if not in the vault: a copy reads a vault that it may not write."""
     target_url: str = ""
     """The second vault, when one is copied."""
+    travelled: bool = field(default=False, compare=False)
+    """It came to a process that may be on another machine."""
 
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""
@@ -79,19 +82,42 @@ class Job:
 
     @cached_property
     def _vault(self) -> Store:
-        return self.open(self.vault_url)
+        # In a vault that is copied nothing of the run lies: there its own document must be seen.
+        return self._seen(self.vault_url, VAULT_DOCUMENT if self.runs_url else run_key(self.run, "start.json"))
 
     @cached_property
     def _runs(self) -> Store:
-        return self.open(self.runs_url)
+        return self._seen(self.runs_url, run_key(self.run, "start.json"))
 
     @cached_property
     def _target(self) -> Store:
         return self.open(self.target_url)
 
+    def _seen(self, url: str, key: str) -> Store:
+        store = self.open(url)
+        if self.travelled:
+            _require_sight(store, key)
+        return store
+
     def __getstate__(self) -> dict[str, Any]:
         # A store that is open stays where it is.
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, travelled=True)
+
+
+def _require_sight(vault: Store, key: str) -> None:
+    """The run's start was written before anything else: who does not see it has another folder under the same name."""
+    try:
+        vault.head(key)
+    except MissingObject as error:
+        if any(vault.list_versions(key)):
+            return  # somebody hid it
+        said = f"no {key} is" if key == VAULT_DOCUMENT else "nothing of this run is"
+        fact = f"an executor on {socket.gethostname()} does not see the vault: {said} in {vault.url} there"
+        hint = "use a store that all executors reach, or a folder that is mounted on all; or --engine process"
+        raise Refused(fact, hint) from error
 
 
 class Durable:

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from bergung.carry.engine import Batches
-from bergung.errors import BergungError
+from bergung.errors import BergungError, error_class
 from bergung.iceberg.columns import batch_of, rows_of
 from bergung.vault.receipts import RECEIPT
 
@@ -89,11 +89,4 @@ def error_text(error: BergungError) -> str:
 def error_of(text: str) -> BergungError:
     """The error again; its class by name from the tree of errors."""
     name, message, hint = (text.split("\t", 2) + ["", ""])[:3]
-    classes = {class_.__name__: class_ for class_ in _tree(BergungError)}
-    return classes.get(name, BergungError)(message, hint)
-
-
-def _tree(root: type[BergungError]) -> Iterator[type[BergungError]]:
-    yield root
-    for child in root.__subclasses__():
-        yield from _tree(child)
+    return error_class(name)(message, hint)

@@ -21,9 +21,10 @@ LITTLE_METADATA = 32 * 1024 * 1024
 class Engines:
     """Opens the engine at its first use, or ahead in a thread of its own; never twice."""
 
-    def __init__(self, kind: str, master: str = "", remote: str = "", confs: Mapping[str, str] | None = None) -> None:
+    def __init__(self, kind: str, **spark: Any) -> None:
+        """Further words are those of `spark.session.SessionSettings`."""
         self.kind = kind
-        self._spark_settings = {"master": master, "remote": remote, "confs": dict(confs or {})}
+        self._spark_settings = {"master": "", "remote": "", "confs": {}, **spark}
         self._here: Engine = ProcessEngine(os.cpu_count() or 2)
         self._auto: Engine = AutoEngine(self, self._here)
         self._opening: Future[Any] | None = None
@@ -63,7 +64,7 @@ class Engines:
 
     def _is_local(self) -> bool:
         master, remote = self._spark_settings["master"], self._spark_settings["remote"]
-        return not remote and (not master or str(master).startswith("local"))
+        return not remote and (master in ("", "local") or str(master).startswith("local["))
 
     def _begin(self) -> Future[Any]:
         with self._lock:

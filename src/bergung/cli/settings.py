@@ -17,7 +17,9 @@ FILE = "bergung.toml"
 DEFAULT = "default"
 ENGINES = ("spark", "process", "auto")
 BRAKES = ("limit_rate", "max_requests", "window")
-DEFAULTS = {"vault": "", "engine": "spark", **dict.fromkeys(BRAKES, ""), "spark.master": "", "spark.remote": ""}
+OWN = {"spark.master": "", "spark.remote": "", "spark.patience": "120"}
+"""Ours, though they begin as Spark's do."""
+DEFAULTS = {"vault": "", "engine": "spark", **dict.fromkeys(BRAKES, ""), **OWN}
 SPARK = "spark."
 ACCESS = re.compile(rf"access[.](\d+)[.]({'|'.join(access.KEYS)})")
 
@@ -46,8 +48,16 @@ class Settings:
 
     def spark_confs(self) -> dict[str, str]:
         """What Spark itself is to be told."""
-        own = ("spark.master", "spark.remote")
-        return {name: each.value for name, each in self.values.items() if name.startswith(SPARK) and name not in own}
+        return {name: each.value for name, each in self.values.items() if name.startswith(SPARK) and name not in OWN}
+
+    def patience_seconds(self) -> float:
+        """How long a cluster may take for a first task; 0 is for ever."""
+        setting = self.values["spark.patience"]
+        try:
+            return max(float(setting.value), 0)
+        except ValueError as error:
+            fact = f"spark.patience is no number of seconds: {setting.value!r} ({setting.origin})"
+            raise UsageError(fact, "write spark.patience = 300; 0 waits for ever") from error
 
     def accesses(self) -> tuple[Access, ...]:
         """How object stores are reached, with their secrets."""

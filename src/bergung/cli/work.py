@@ -21,7 +21,13 @@ def open_vault(door: Door) -> Vault:
 def at_work(door: Door, ahead: str | None = None) -> Iterator[Effects]:
     """Effects that are watched and can be stopped; Spark, when it is wanted, is opened ahead at the step of that name."""
     settings, kind = door.settings, door.engine_kind()
-    engines = Engines(kind, settings.text("spark.master"), settings.text("spark.remote"), settings.spark_confs())
+    engines = Engines(
+        kind,
+        master=settings.text("spark.master"),
+        remote=settings.text("spark.remote"),
+        confs=settings.spark_confs(),
+        patience_seconds=settings.patience_seconds(),
+    )
 
     def begun(step: str) -> None:
         if step == ahead and kind == SPARK:

@@ -7,7 +7,7 @@ from bergung.carry.giving import give
 from bergung.carry.rows import error_of
 from bergung.carry.waves import Totals, run_waves
 from bergung.catalogs.base import Namespace
-from bergung.errors import BergungError
+from bergung.errors import BergungError, MissingObject, Refused
 from bergung.iceberg.paths import normal
 from bergung.model.names import join_levels
 from bergung.model.record import Record
@@ -38,6 +38,8 @@ def give_back(effects: Effects, planned: Planned, record: Record) -> Restored:
     damaged: list[str] = []
     for target, plan in zip(planned.targets, planned.plan.tables, strict=True):
         try:
+            if target.root.number not in lost:
+                _require_sight(planned, target)
             _finish(planned, record, target, plan)
         except BergungError as error:
             failed[plan.table] = error
@@ -65,6 +67,21 @@ def _replace(target: Target, plan: TablePlan) -> None:
     expected = plan.current or current(target.catalog, target.name) or ""
     if normal(expected) != normal(plan.metadata_location):
         target.catalog.replace(target.name, plan.metadata_location, expected=expected)
+
+
+def _require_sight(planned: Planned, target: Target) -> None:
+    """Executors may have brought files to folders of their own machines; a store that is no folder is the same for all."""
+    newest = target.root.metadata.current_snapshot
+    if newest is None or newest.manifest_list is None:
+        return
+    store, key = planned.job.at(target.root.number, newest.manifest_list)
+    if not store.url.startswith("file:"):
+        return
+    try:
+        store.head(key)
+    except MissingObject as error:
+        fact = f"{newest.manifest_list} is not here though it was brought: executors have other folders under the same names"
+        raise Refused(fact, "restore to a store that all reach, or with --engine process") from error
 
 
 def _make_namespaces(record: Record, target: Target) -> None:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from bergung.carry.engine import Map, Spread, Step
-from bergung.errors import BergungError, Interrupted
+from bergung.spark.failures import translated
 
 
 class SparkEngine:
@@ -28,7 +28,7 @@ class SparkEngine:
             return frame.toArrow()
         except (PySparkException, Py4JError) as error:
             # A job that fails under `toArrow` comes as Py4J's error, and over Connect as PySpark's.
-            raise _translated(error) from error
+            raise translated(error) from error
 
     def interrupt(self) -> None:
         """Stop what runs; workers write some seconds more."""
@@ -41,12 +41,3 @@ def _applied(frame: DataFrame, step: Step) -> DataFrame:
     if isinstance(step, Spread):
         return frame.repartitionById(step.parts, step.column)
     return frame.repartition(step.parts, *step.columns)
-
-
-def _translated(error: PySparkException | Py4JError) -> BergungError:
-    text = str(error)
-    if "cancelled" in text.lower() or "canceled" in text.lower():
-        return Interrupted("stopped", "run the same command again: it goes on where it stopped")
-    lines = text.splitlines() or [type(error).__name__]
-    cause = next((line.strip() for line in reversed(lines) if "Error:" in line), lines[0])
-    return BergungError(f"Spark failed: {cause}", "run bergung logs for how far the run came")

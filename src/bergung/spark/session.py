@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from logging import LogRecord
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -18,9 +19,12 @@ from pyspark.sql import SparkSession
 from bergung.errors import BergungError
 from bergung.spark import archive, daemon, jars, java
 from bergung.spark.log import open_log, reason
+from bergung.spark.reaching import require_answer
+from bergung.spark.readiness import bounded, require_executors, require_version
 from bergung.spark.shipping import ship_package
 
 LOOPBACK = "127.0.0.1"
+PYTHON_CONF = "spark.pyspark.python"
 # What the first mapInArrow of a driver imports; about a second, spent while the JVM starts.
 NEEDED_BY_THE_FIRST_JOB = ("pyarrow", "pandas", "pyspark.sql.pandas.functions", "pyspark.sql.pandas.types")
 EVERYWHERE = {
@@ -33,6 +37,9 @@ AT_START = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+CONNECT_SECONDS = 60.0
+RETRIES = 8
+"""With at most 8 s between them: half a minute."""
 FOR_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -53,6 +60,7 @@ class SessionSettings:
     short: bool = False  # a job of seconds: only the fast compiler; slows long SQL down
     confs: Mapping[str, str] = field(default_factory=dict)
     app_name: str = "bergung"
+    patience_seconds: float = 120  # for a first executor, elsewhere than here; 0 is for ever
 
     @property
     def is_local(self) -> bool:
@@ -64,15 +72,17 @@ def open_session(settings: SessionSettings) -> SparkSession:
     _silence_pyspark()
     if settings.remote:
         return _connected(settings)
+    require_answer(settings.master)
     imports = threading.Thread(target=_import_ahead, daemon=True)
     imports.start()
     conf = _start_conf(settings)
     if SparkContext._gateway is None:
         _start_jvm(settings, conf)
     session = SparkSession.builder.config(conf=conf).getOrCreate()
+    imports.join()
     if not settings.is_local:
         ship_package(session, settings.cache, connect=False)
-    imports.join()
+        require_executors(session, settings.patience_seconds)
     return session
 
 
@@ -92,20 +102,34 @@ def iceberg_catalog_conf(name: str, warehouse: Path, sqlite_path: Path) -> dict[
 
 
 def _connected(settings: SessionSettings) -> SparkSession:
+    require_answer(settings.remote)
     builder = SparkSession.builder.remote(settings.remote).appName(settings.app_name)
     for key, value in {**EVERYWHERE, **settings.confs}.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    address = settings.remote.partition(";")[0].rstrip("/")  # what follows may be a token
+    try:
+        session = bounded(builder.getOrCreate, CONNECT_SECONDS)
+    except TimeoutError as error:
+        raise BergungError(f"what answers at {address} is no Connect server", "see what spark.remote names") from error
+    # The default goes on for ten minutes when the server is gone.
+    _retry_less(session)
+    require_version(session, address)
     ship_package(session, settings.cache, connect=True)
+    require_executors(session, settings.patience_seconds)
     return session
+
+
+def _retry_less(session: Any) -> None:
+    """Imported here, since a classic session need not pay for gRPC."""
+    retries = importlib.import_module("pyspark.sql.connect.client.retries")
+    session.client.set_retry_policies([retries.DefaultPolicy(max_retries=RETRIES, max_backoff=8000)])
 
 
 def _start_conf(settings: SessionSettings) -> SparkConf:
     confs = {**EVERYWHERE, **AT_START, **_place(settings)}
     # Spark's own default makes a folder where the user happens to stand.
     confs |= {"spark.app.name": settings.app_name, "spark.sql.warehouse.dir": str(settings.cache / "warehouse")}
-    # Jars that are there are used even when not asked for: so one archive of classes fits every local session.
-    extra = jars.ensure(settings.cache) if settings.iceberg else jars.present(settings.cache)
+    extra = _extra_jars(settings)
     if extra:
         confs["spark.driver.extraClassPath"] = _class_path(extra)
         if not settings.is_local:
@@ -113,6 +137,13 @@ def _start_conf(settings: SessionSettings) -> SparkConf:
     confs["spark.driver.extraJavaOptions"] = " ".join(_jvm_options(settings, extra))
     confs.update(settings.confs)
     return SparkConf(loadDefaults=False).setAll(list(confs.items()))
+
+
+def _extra_jars(settings: SessionSettings) -> list[Path]:
+    if settings.iceberg:
+        return jars.ensure(settings.cache)
+    # Here they are used even when not asked for: so one archive of classes fits every local session. Elsewhere they would be sent.
+    return jars.present(settings.cache) if settings.is_local else []
 
 
 def _place(settings: SessionSettings) -> dict[str, str]:
@@ -140,6 +171,9 @@ def _start_jvm(settings: SessionSettings, conf: SparkConf) -> None:
     if settings.is_local:
         os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable)
         os.environ["SPARK_LOCAL_IP"] = LOOPBACK
+    elif PYTHON_CONF in settings.confs:
+        # Spark reads this conf only in spark-submit; what PySpark sends to executors is the variable.
+        os.environ["PYSPARK_PYTHON"] = settings.confs[PYTHON_CONF]
     # The JVM's own words go to a file: what matters reaches the user as an error of ours.
     path, log = open_log(settings.cache)
     with log:

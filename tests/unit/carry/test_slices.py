@@ -5,14 +5,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Event, Lock
 
+import pytest
+
 from bergung.carry.job import Job, TableJob, read_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_of
 from bergung.carry.slices import Outcome, done_part, work
 from bergung.carry.tasks import SLICE_BYTES, plan_parts
 from bergung.carry.waves import WAVE
-from bergung.errors import StoreError, StoreFull
+from bergung.clock import SystemClock
+from bergung.errors import Refused, StoreError, StoreFull
 from bergung.stores.base import Store
 from bergung.stores.local import LocalStore
+from bergung.vault.journal import begin
 from bergung.vault.receipts import HELD
 
 PATIENCE_SECONDS = 20
@@ -99,5 +103,14 @@ def test_what_cannot_be_made_durable_is_an_error_of_its_slice_and_has_no_outcome
 def test_a_job_travels_without_the_store_that_it_has_opened(tmp_path: Path) -> None:
     job = Job(str(tmp_path), "run", {}, open=Guarded)
     assert isinstance(job.vault(), Guarded) and job.vault() is job.vault()
+    begin(job.vault(), "run", SystemClock())
     sent = pickle.loads(pickle.dumps(job))
     assert sent == job and sent.vault() is not job.vault()
+
+
+def test_a_job_that_travelled_refuses_a_vault_that_knows_nothing_of_its_run(tmp_path: Path) -> None:
+    sent = pickle.loads(pickle.dumps(Job(str(tmp_path), "run", {})))
+    with pytest.raises(Refused, match="does not see the vault") as refused:
+        sent.vault()
+    assert "--engine process" in refused.value.hint
+    assert list(tmp_path.iterdir()) == [], "and leaves nothing there"

@@ -45,9 +45,9 @@ def given(front: Front, name: str = "Authorization") -> list[str]:
     return [each.headers.get(name, "") for each in front.requests("GET", LOAD)]
 
 
-def token(front: Front, *texts: str, path: str = "/v1/oauth/tokens", **more: Any) -> None:
+def token(front: Front, *texts: str, path: str = "/v1/oauth/tokens", delay_seconds: float = 0, **body: Any) -> None:
     for text in reversed(texts):
-        front.says("POST", path, {"access_token": text, "token_type": "bearer", **more}, times=1)
+        front.says("POST", path, {"access_token": text, "token_type": "bearer", **body}, times=1, delay_seconds=delay_seconds)
 
 
 def test_a_token_is_sent_as_it_is(front: Front) -> None:
@@ -72,6 +72,17 @@ def test_a_credential_is_changed_for_a_token_once(front: Front) -> None:
     assert {name: value for name, (value,) in parse_qs(asked.body.decode()).items()} == wanted
     assert asked.headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert "Authorization" not in asked.headers
+
+
+def test_of_many_that_need_a_new_token_one_fetches_it(front: Front) -> None:
+    token(front, "one")
+    catalog = opened(front, credential="secret")
+    catalog.locate(TABLE)
+    catalog._server.connection.login.renewed()
+    token(front, "two", delay_seconds=0.1)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(catalog.locate, [TABLE] * 8))
+    assert set(given(front)[1:]) == {"Bearer two"}
 
 
 def test_a_token_that_is_refused_is_fetched_again(front: Front) -> None:

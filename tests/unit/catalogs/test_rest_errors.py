@@ -98,6 +98,30 @@ def test_a_slow_server_is_told_with_the_time_it_was_given(front: Front) -> None:
     assert "rest.client.socket-timeout-ms" in told.value.hint
 
 
+def test_an_answer_that_stops_in_the_middle_is_slow_too(front: Front) -> None:
+    stalled = front.says("GET", LOAD, LOADED, stalls=True, delay_seconds=0.6)
+    with pytest.raises(TooSlow, match="did not answer within 0.2 s"):
+        opened(front, **{"rest.client.socket_timeout_ms": "200"}).locate(TABLE)
+    assert stalled.fired == 1
+
+
+def test_an_answer_that_is_cut_off_is_asked_for_again(front: Front) -> None:
+    front.says("GET", LOAD, LOADED)
+    front.says("GET", LOAD, LOADED, stalls=True, times=1)
+    assert opened(front).locate(TABLE).metadata_location == LOADED["metadata-location"]
+
+
+@pytest.mark.parametrize(
+    "body", [error(404, "NotFound", "no warehouse my"), {"status": 404, "error": "Not Found", "path": "/v1/config"}]
+)
+def test_a_wrong_warehouse_or_path_is_told(front: Front, body: object) -> None:
+    front.rules.clear()
+    front.says("GET", "/v1/config", body, status=404)
+    with pytest.raises(UsageError, match="asked for its configuration, answers 404") as told:
+        opened(front).tables()
+    assert "warehouse" in told.value.hint and "/v1/config" in told.value.hint
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "ten", "1.5"])
 def test_a_time_to_wait_must_be_one(front: Front, text: str) -> None:
     front.rules.clear()

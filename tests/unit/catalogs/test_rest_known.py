@@ -142,6 +142,29 @@ def test_children_of_a_namespace_are_asked_for_with_its_levels(front: Front) -> 
     assert [each.levels for each in opened(front).namespaces()] == [("a b",), ("a b", "c")]
 
 
+@pytest.mark.parametrize(
+    ("status", "words", "passes"),
+    [(400, "Nested namespaces are not supported", True), (406, "no", True), (501, "no", True), (400, "bad day", False)],
+)
+def test_a_server_of_one_level_is_not_asked_for_more(front: Front, status: int, words: str, passes: bool) -> None:
+    front.says("GET", "/v1/namespaces[?]pageToken=$", {"namespaces": [["a"]]})
+    front.says("GET", "/v1/namespaces[?]parent=a&", error(status, "Some", words), status=status)
+    if passes:
+        front.says("GET", "/v1/namespaces/a/tables[?]", {"identifiers": [{"namespace": ["a"], "name": "t"}]})
+        assert opened(front).tables() == [TableName("lake", ("a",), "t")]
+    else:
+        with pytest.raises(BergungError, match="bad day"):
+            opened(front).tables()
+
+
+def test_a_server_that_does_not_list_tables_is_told(front: Front) -> None:
+    front.says("GET", "/v1/namespaces[?]pageToken=$", {"namespaces": [["a"]]})
+    front.says("GET", "/v1/namespaces[?]parent=a&", {"namespaces": []})
+    front.says("GET", "/v1/namespaces/a/tables[?]", error(501, "Some", "no lists"), status=501)
+    with pytest.raises(BergungError, match="501: no lists"):
+        opened(front).tables()
+
+
 def test_views_are_asked_for_only_where_there_are_some(front: Front) -> None:
     front.rules[-1].times = 2
     assert opened(front).views() == []

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
+from threading import Lock
 from typing import TypeVar
 
 import msgspec
@@ -36,6 +37,7 @@ class RestCatalog:
         self._remembered_bytes = remembered_bytes
         self._known: dict[TableName, tuple[str, Pointer]] = {}
         self._known_bytes = 0
+        self._remembering = Lock()
         self._lent: dict[TableName, tuple[Access, ...]] = {}
 
     @cached_property
@@ -169,7 +171,6 @@ class RestCatalog:
         return self._server.connection.post(url, msgspec.json.encode({**body, "overwrite": True} if overwrite else body))
 
     def _expect_done(self, answer: Answer, table: TableName, metadata_location: str) -> None:
-        self._known.pop(table, None)
         if answer.status == 404:
             raise BergungError(
                 f"the catalog's server did not register {table}: {told(404, answer.reason)}",
@@ -212,11 +213,12 @@ class RestCatalog:
         return UnknownTable(f"no table {table}", "check the name; upper and lower case differ")
 
     def _remember(self, etag: str, pointer: Pointer) -> None:
-        _, before = self._known.pop(pointer.table, ("", None))
-        self._known_bytes -= _size(before)
-        if etag and self._known_bytes + _size(pointer) <= self._remembered_bytes:
-            self._known[pointer.table] = (etag, pointer)
-            self._known_bytes += _size(pointer)
+        with self._remembering:
+            _, before = self._known.pop(pointer.table, ("", None))
+            self._known_bytes -= _size(before)
+            if etag and self._known_bytes + _size(pointer) <= self._remembered_bytes:
+                self._known[pointer.table] = (etag, pointer)
+                self._known_bytes += _size(pointer)
 
 
 def open_declared(declaration: Declaration) -> RestCatalog:

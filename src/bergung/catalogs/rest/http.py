@@ -8,6 +8,7 @@ from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import ReadTimeoutError
 
 from bergung.catalogs.rest.auth import Login, login
 from bergung.catalogs.rest.signing import Signer
@@ -103,7 +104,7 @@ class Connection:
                 # What took that long once would take it again.
                 raise self._too_slow() from error
             except requests.exceptions.RequestException as error:
-                if attempt == tries or isinstance(error, _FINAL):
+                if attempt == tries or isinstance(error, _FINAL) or _stopped(error):
                     raise self._broken(error) from error
                 pause = 0.0
             backoff = 0.1 * 2**attempt
@@ -154,6 +155,8 @@ class Connection:
         )
 
     def _broken(self, error: Exception) -> BergungError:
+        if _stopped(error):
+            return self._too_slow()
         why = self._without_secrets(_innermost(error))
         if isinstance(error, requests.exceptions.SSLError):
             return UsageError(
@@ -202,6 +205,11 @@ def _seconds(properties: Mapping[str, str], name: str, default: str) -> float:
     if not text.isdecimal() or int(text) == 0:
         raise UsageError(f"{name} is no number of milliseconds: {text}", "write a whole number above 0, such as 60000")
     return int(text) / 1000
+
+
+def _stopped(error: Exception) -> bool:
+    """An answer that began in time and did not go on."""
+    return bool(error.args) and isinstance(error.args[0], ReadTimeoutError)
 
 
 def _is_secret(name: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from bergung.catalogs.rest.http import Answer
 from bergung.catalogs.rest.server import Server
 from bergung.errors import BergungError
 from bergung.model.names import join_levels
@@ -86,7 +87,7 @@ class Listing:
         while token not in seen:
             seen.add(token)
             answer = self._server.connection.get(url, {**asked, "pageToken": token})
-            if answer.status == 404 and levels:
+            if levels and (answer.status == 404 or ("parent" in params and _knows_no_levels(answer))):
                 return
             page = self._server.read(answer, _Page, f"a list in {join_levels(levels)}" if levels else "the list of namespaces")
             yield page
@@ -94,3 +95,9 @@ class Listing:
                 return
             token = page.next_page_token
         raise BergungError("the catalog's server sends the same page again and again", "look into the server's log")
+
+
+def _knows_no_levels(answer: Answer) -> bool:
+    """A server of one level may refuse the question what is below a namespace."""
+    words = (answer.reason.message or "").lower()
+    return answer.status in (405, 406, 501) or (answer.status == 400 and ("nest" in words or "parent" in words))

@@ -92,7 +92,11 @@ def ask(declaration: Declaration) -> Server:
     declared = dict(declaration.properties)
     first = _connection(declaration, declared)
     warehouse = {"warehouse": declared["warehouse"]} if declared.get("warehouse") else {}
-    config = read(first, first.get(f"{_base(declaration.uri)}/config", warehouse), _Config, "its configuration")
+    answer = first.get(f"{_base(declaration.uri)}/config", warehouse)
+    if answer.status in (400, 404, 405):
+        error = first.error(answer, ", asked for its configuration,")
+        raise UsageError(error.message, "check the catalog's uri, which is what stands before /v1/config, and its warehouse")
+    config = read(first, answer, _Config, "its configuration")
     agreed = {**(config.defaults or {}), **declared, **(config.overrides or {})}
     changed = {name for name in agreed.keys() | declared.keys() if agreed.get(name) != declared.get(name)}
     same = not any(name.startswith(_OF_CONNECTION) for name in changed)
