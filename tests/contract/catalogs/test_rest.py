@@ -164,6 +164,16 @@ class RestContract(CatalogContract):
         assert "the server can read file:///nowhere/v1.metadata.json" in told.value.hint
         assert catalog.tables() == [orders]
 
+    def test_what_the_server_itself_says_of_what_is_not_there(self, uri: str, catalog: Catalog, orders: TableName) -> None:
+        """The reasons why we list before we believe a 404, and ask for a namespace before we register."""
+        location = catalog.locate(orders).metadata_location
+        body = {"name": "t", "metadata-location": location}
+        assert requests.post(f"{uri}/v1/namespaces/nowhere/register", json=body, timeout=30).status_code == 200
+        assert ("nowhere",) in {each.levels for each in catalog.namespaces()}
+        file_of(location).unlink()
+        assert requests.head(f"{uri}/v1/namespaces/sales/tables/orders", timeout=30).status_code == 404
+        assert orders in catalog.tables()
+
     def test_a_table_without_a_namespace_is_told(self, catalog: Catalog, orders: TableName) -> None:
         with pytest.raises(UsageError, match="no namespace lake"):
             catalog.register(TableName("lake", (), "orders"), catalog.locate(orders).metadata_location)

@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +16,7 @@ from pyiceberg.catalog.rest.auth import AuthManager
 from bergung.catalogs.declaration import Declaration
 from bergung.catalogs.rest.catalog import RestCatalog, open_declared
 from bergung.catalogs.rest.told import LoginEnded, TooSlow
+from bergung.catalogs.settings import open_catalog
 from bergung.clock import SystemClock
 from bergung.errors import BergungError, NotAllowed, UsageError
 from bergung.model.names import TableName
@@ -174,6 +176,16 @@ def test_a_manager_of_ones_own_is_used(front: Front) -> None:
     auth = {"type": "custom", "impl": f"{Mine.__module__}.Mine", "custom": {"word": "please"}}
     opened(front, {"auth": auth}).locate(TABLE)
     assert given(front) == ["Mine please"]
+
+
+def test_sections_come_from_the_users_own_configuration(front: Front, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".pyiceberg.yaml").write_text(
+        f"catalog:\n  lake:\n    uri: {front.url}\n    auth:\n      type: basic\n"
+        "      basic:\n        username: me\n        password: pass\n"
+    )
+    monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    open_catalog("lake").locate(TABLE)
+    assert given(front) == [f"Basic {b64encode(b'me:pass').decode()}"]
 
 
 def test_a_section_without_a_type_is_told() -> None:
