@@ -1,12 +1,13 @@
 """The act of a backup: one file from where the table has it into the vault."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from bergung.carry.job import Job
 from bergung.carry.rows import Row, error_text
 from bergung.carry.slices import Outcome
 from bergung.errors import BergungError, MissingObject, SourceChanged
-from bergung.stores.base import Stat, Store
+from bergung.stores.base import Copied, Stat, Store
 from bergung.vault.blobs import Kept, keep
 from bergung.vault.receipts import DAMAGED, HELD, MISSING
 
@@ -42,7 +43,8 @@ def _keep(job: Job, rows: list[Row]) -> Outcome:
     source, key, stat = _source(job, rows[0])
     vault = job.vault()
     kept = _carried_before(vault, table.folder, rows[0], stat)
-    kept = kept or keep(vault, table.folder, (table.location, path), lambda: _blocks(source, key, stat))
+    copy = partial(_copy, vault, (source, key, stat)) if vault.copies_from(source) else None
+    kept = kept or keep(vault, table.folder, (table.location, path), lambda: _blocks(source, key, stat), copy)
     filled = {
         "size_bytes": kept.size_bytes,
         "digest": kept.digest,
@@ -75,6 +77,15 @@ def _source(job: Job, row: Row) -> tuple[Store, str, Stat]:
         store, key = job.at(row["table"], row["path"])
         return store, key, store.head(key)
     except BergungError as error:
+        raise _SourceFailed(error) from error
+
+
+def _copy(vault: Store, source: tuple[Store, str, Stat], key: str) -> Copied:
+    """By the vault's store itself; when the file has gone or changed, that is the source's failure."""
+    store, source_key, stat = source
+    try:
+        return vault.copy_from(store, source_key, key, version=stat.version)
+    except (MissingObject, SourceChanged) as error:
         raise _SourceFailed(error) from error
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from bergung.clock import SystemClock
 from bergung.model.brakes import Brakes
 from bergung.stores.access import Access
-from bergung.stores.base import OpenStore, Store
+from bergung.stores.base import Copied, OpenStore, Store
 
 _OF_THREAD = local()
 _CLOCK = SystemClock()
@@ -90,7 +90,22 @@ class _BrakedStore:
         _brake().take(self.pace.seconds_per_request)
         return self._slowly(self.inner.blocks(key, **how))
 
+    def copies_from(self, source: Store) -> bool:
+        """As the store does."""
+        return self.inner.copies_from(_plain(source))
+
+    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+        """What the store copies itself is a request; what passes here waits as it does elsewhere."""
+        if not self.copies_from(source):
+            return self.inner.copy_from(source, source_key, key, version=version)
+        _brake().take(self.pace.seconds_per_request)
+        return self.inner.copy_from(_plain(source), source_key, key, version=version)
+
     def _slowly(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         for block in blocks:
             yield block
             _brake().take(self.pace.seconds_per_byte * len(block))
+
+
+def _plain(store: Store) -> Store:
+    return store.inner if isinstance(store, _BrakedStore) else store

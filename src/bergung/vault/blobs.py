@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from bergung.errors import DamageFound, MissingObject, ObjectExists, Refused
-from bergung.stores.base import Store
-from bergung.stores.digest import Hashing, find_version
+from bergung.errors import DamageFound, ObjectExists, Refused
+from bergung.stores.base import Copied, Store
+from bergung.stores.digest import Hashing, digest_of_blocks, find_version
 from bergung.vault.layout import beside_key, blob_key
 
 Blocks = Callable[[], Iterator[bytes]]
+Copy = Callable[[str], Copied]
+"""Makes the object of that key in the vault, create-only."""
 
 
 @dataclass(frozen=True)
@@ -22,29 +24,30 @@ class Kept:
     is_new: bool
 
 
-def keep(vault: Store, folder: str, place: tuple[str, str], source: Blocks) -> Kept:
-    """Store a file of a table, or find that it is held: `place` is the table's location and the file's path."""
+def keep(vault: Store, folder: str, place: tuple[str, str], source: Blocks, copy: Copy | None = None) -> Kept:
+    """Store a file of a table, or find that it is held: `place` is the table's location and the file's path.
+
+    With `copy` the vault's store brings it to a free key itself; where one is taken, bytes are compared here.
+    """
     location, path = place
     own = blob_key(location, path)
     try:
-        return _store(vault, folder, own, source)
+        return _store(vault, folder + own, own, source) if copy is None else _copied(vault, folder + own, own, copy)
     except (ObjectExists, Refused):
         return _settle(vault, folder, (own, path), source)
 
 
-def _store(vault: Store, folder: str, key: str, source: Blocks) -> Kept:
-    _refuse_taken(vault, folder + key)
+def _store(vault: Store, key: str, own: str, source: Blocks) -> Kept:
     hashing = Hashing(source())
-    vault.put_if_absent(folder + key, hashing)
-    return Kept(key, hashing.digest, hashing.size_bytes, True)
+    vault.put_if_absent(key, hashing)
+    return Kept(own, hashing.digest, hashing.size_bytes, True)
 
 
-def _refuse_taken(vault: Store, key: str) -> None:
-    try:
-        vault.head(key)
-    except MissingObject:
-        return
-    raise ObjectExists(f"{key} is there already")
+def _copied(vault: Store, key: str, own: str, copy: Copy) -> Kept:
+    """A store that works out no digest on the way has what it made read again: nobody else has seen the bytes."""
+    copied = copy(key)
+    digest = copied.digest or digest_of_blocks(vault.blocks(key, version=copied.stat.version))
+    return Kept(own, digest, copied.stat.size_bytes, True)
 
 
 def _settle(vault: Store, folder: str, place: tuple[str, str], source: Blocks) -> Kept:
