@@ -106,12 +106,14 @@ class CountingStore:
     def copies_from(self, source: Store) -> bool:
         return self.inner.copies_from(unwrapped(source))
 
-    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+    def copy_from(
+        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+    ) -> Copied:
         if not self.copies_from(source):
             # Through this seam, so that its bytes are counted.
-            return stream(source, source_key, version, self, key)
+            return stream((source, source_key, version), (self, key), digest)
         self._counts.add("copy_from", key)
-        return self.inner.copy_from(unwrapped(source), source_key, key, version=version)
+        return self.inner.copy_from(unwrapped(source), source_key, key, version=version, digest=digest)
 
     def lock(self, key: str, version: str, until: datetime) -> None:
         self._counts.add("lock", key)

@@ -208,12 +208,14 @@ class FaultyStore:
     def copies_from(self, source: Store) -> bool:
         return self.inner.copies_from(unwrapped(source))
 
-    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+    def copy_from(
+        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+    ) -> Copied:
         if not self.copies_from(source):
             # Through this seam, so that its blocks can be torn.
-            return stream(source, source_key, version, self, key)
+            return stream((source, source_key, version), (self, key), digest)
         struck = self._plan.begin("copy_from", key)
-        copied = self.inner.copy_from(unwrapped(source), source_key, key, version=version)
+        copied = self.inner.copy_from(unwrapped(source), source_key, key, version=version, digest=digest)
         struck.fire("after")
         return copied
 

@@ -2,18 +2,21 @@
 
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bergung.errors import NotAllowed
+from bergung.carry.effects import NobodyWatches
+from bergung.errors import Interrupted, NotAllowed, Refused
 from bergung.stores.access import Access
 from bergung.stores.base import Stat, Store
 from bergung.stores.memory import MemoryStore
 from bergung.stores.open import open_store
 from bergung.upkeep.copying import CopyRequest, CopyResult, plan_copy, run_copy
 from bergung.upkeep.verify import VerifyRequest, VerifyResult, run_verify
+from bergung.vault.journal import runs
 from bergung.vault.layout import ADMIN_LOG, CHECKPOINTS, LOG, slot_key
 from bergung.vault.log import append
 from bergung.vault.vault import open_vault, read_state
@@ -161,7 +164,7 @@ def test_a_word_of_an_operator_in_the_copy_is_a_fork(lake: Lake, orders: Synthet
     to = second(lake)
     copy(lake, to)
     append(to, ADMIN_LOG, "forget", {"at": AT, "points": lake.points()})
-    with pytest.raises(Exception, match="has what .* has not: an entry 'forget'"):
+    with pytest.raises(Refused, match="has what .* has not: an entry 'forget'"):
         copy(lake, to)
 
 
@@ -213,6 +216,23 @@ def test_a_long_log_has_its_checkpoints_there_too(lake: Lake, orders: SyntheticT
     assert state.head == read_state(lake.vault()).head and counts.requests("read", LOG) < 50
 
 
+class Enough(NobodyWatches):
+    """Somebody wants no further wave."""
+
+    def stopped(self) -> bool:
+        return True
+
+
+def test_a_copy_that_is_stopped_tells_it_and_goes_on(lake: Lake, orders: SyntheticTable) -> None:
+    to = second(lake)
+    with pytest.raises(Interrupted):
+        run_copy(replace(lake.effects(), watch=Enough()), lake.vault(), CopyRequest(to.url))
+    assert points(to) == [] and verify(lake, to).damages == ()
+    assert [run.status for run in runs(to) if run.verb == "vault copy"] == ["interrupted"]
+    copy(lake, to)
+    assert plain(to) == plain(lake.store)
+
+
 class Elsewhere(MemoryStore):
     """Somebody backs up into the copy while it is made."""
 
@@ -230,6 +250,6 @@ class Elsewhere(MemoryStore):
 
 def test_who_writes_into_the_copy_meanwhile_is_noticed(lake: Lake, orders: SyntheticTable) -> None:
     to = Elsewhere(f"{lake.name}-second", lake)
-    with pytest.raises(Exception, match="is not that of the vault that is copied"):
+    with pytest.raises(Refused, match="is not that of the vault that is copied"):
         copy(lake, to)
     assert to.is_done and points(to) == []

@@ -47,7 +47,8 @@ class Store(Protocol):
 
     Nothing is ever overwritten: there is no put, only put_if_absent. Every call raises
     MissingObject, ObjectExists, NotAllowed, StoreFull, SourceChanged, StoreError, or Refused for a key
-    that cannot be one here, and nothing else. What returns an iterator raises when it is first asked, not before.
+    that cannot be one here, and nothing else but where it is said. What returns an iterator raises when it is first asked,
+    not before.
     """
 
     url: str
@@ -112,8 +113,13 @@ class Store(Protocol):
         """Whether copy_from takes objects of that store without their bytes passing through here."""
         ...
 
-    def copy_from(self, source: "Store", source_key: str, key: str, *, version: str | None = None) -> Copied:
-        """Create-only copy of the newest, or of that version, from any store: by the server where it can, else block by block."""
+    def copy_from(
+        self, source: "Store", source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+    ) -> Copied:
+        """Create-only copy of the newest, or of that version, from any store: by the server where it can, else block by block.
+
+        With a digest: DamageFound where the bytes have another, and nothing of them becomes visible.
+        """
         ...
 
     def delete(self, key: str, *, version: str | None = None) -> None:

@@ -100,9 +100,11 @@ class LocalStore:
         """A file is always read and written."""
         return False
 
-    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+    def copy_from(
+        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+    ) -> Copied:
         """Block by block."""
-        return stream(source, source_key, version, self, key)
+        return stream((source, source_key, version), (self, key), digest)
 
     def delete(self, key: str, *, version: str | None = None) -> None:
         """The file goes, its folder stays."""

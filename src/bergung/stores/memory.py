@@ -148,9 +148,11 @@ class MemoryStore:
         """All bytes are here anyway."""
         return False
 
-    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+    def copy_from(
+        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+    ) -> Copied:
         """Block by block."""
-        return stream(source, source_key, version, self, key)
+        return stream((source, source_key, version), (self, key), digest)
 
     def delete(self, key: str, *, version: str | None = None) -> None:
         """With versions: a marker on top; or just that version, which may be a marker, unless it is locked."""

@@ -80,12 +80,12 @@ def holds(vault: Store, key: str, digest: str) -> bool:
         return False
 
 
-def blocks_of(vault: Store, key: str, digest: str, version: str | None = None) -> Iterator[bytes]:
-    """A blob in blocks, of the newest version or of that one; DamageFound after the last when the bytes have another digest.
+def blocks_of(vault: Store, key: str, digest: str) -> Iterator[bytes]:
+    """A blob in blocks; the last is followed by DamageFound when the bytes were not those of the digest.
 
     Who writes them must make nothing visible before the iterator has ended well.
     """
-    hashing = Hashing(vault.blocks(key, version=version))
+    hashing = Hashing(vault.blocks(key))
     yield from hashing
     if hashing.digest != digest:
         raise DamageFound(f"{key} has other bytes than its digest says", "run bergung verify")

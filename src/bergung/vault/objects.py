@@ -3,18 +3,18 @@
 from bergung.errors import DamageFound, MissingObject, ObjectExists, Refused
 from bergung.stores.base import Store
 from bergung.stores.digest import find_version
-from bergung.vault.blobs import blocks_of, version_with
+from bergung.vault.blobs import version_with
 
 
 def bring(stores: tuple[Store, Store], key: str, digest: str, trusted_bytes: int | None = None) -> int | None:
     """From the first store into the second; its length, None when it lay there. DamageFound when the first has lost it.
 
-    The bytes are hashed as they pass and become visible only when they have the digest. What lies there is read, but for
-    one of the trusted length.
+    The bytes become visible only when they have the digest, hashed as they pass here or by the server that copies them. What
+    lies there is read, but for one of the trusted length.
     """
     source, target = stores
     try:
-        return target.put_if_absent(key, blocks_of(source, key, digest)).size_bytes
+        return target.copy_from(source, key, key, digest=digest).stat.size_bytes
     except ObjectExists:
         _refuse_other(target, key, digest, trusted_bytes)
         return None
@@ -22,7 +22,7 @@ def bring(stores: tuple[Store, Store], key: str, digest: str, trusted_bytes: int
         # Somebody wrote over it or hid it: an older version may still have the bytes (format.md R8).
         version = version_with(source, key, digest)
     try:
-        return target.put_if_absent(key, blocks_of(source, key, digest, version)).size_bytes
+        return target.copy_from(source, key, key, version=version, digest=digest).stat.size_bytes
     except ObjectExists:
         _refuse_other(target, key, digest, trusted_bytes)
         return None

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from bergung.clock import SystemClock
-from bergung.errors import MissingObject, NotAllowed, ObjectExists, Refused, SourceChanged
+from bergung.errors import DamageFound, MissingObject, NotAllowed, ObjectExists, Refused, SourceChanged
 from bergung.stores.base import Store
 from bergung.stores.digest import digest_of
 from bergung.stores.memory import MemoryStore
@@ -140,6 +140,19 @@ class S3Contract(StoreContract):
         with pytest.raises(MissingObject):
             store.copy_from(source, "nothing", "copy")
         assert list(store.list("")) == []
+
+    @pytest.mark.parametrize("size_bytes", [5, MIB, 9 * MIB])
+    def test_23_5_bytes_of_another_digest_are_never_seen(
+        self, server: S3Server, store: S3Store, bucket: OwnBucket, size_bytes: int
+    ) -> None:
+        content = secrets.token_bytes(size_bytes)
+        source = server.new_bucket().store("lake")
+        source.put_if_absent("key", [content])
+        with pytest.raises(DamageFound):
+            store.copy_from(source, "key", "copy", digest=digest_of(b"other"))
+        assert list(store.list_versions("")) == [] and bucket.unfinished() == []
+        copied = store.copy_from(source, "key", "copy", digest=digest_of(content))
+        assert copied.digest == digest_of(content) and store.read("copy") == content
 
     def test_23_4_between_stores_of_other_kinds_the_bytes_pass_here(self, store: S3Store) -> None:
         memory = MemoryStore(uuid4().hex)

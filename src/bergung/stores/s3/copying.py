@@ -16,6 +16,7 @@ from bergung.stores.s3.multipart import SHA256, Part, Upload
 from bergung.stores.s3.reading import facts
 from bergung.stores.s3.words import changed
 from bergung.stores.s3.writing import MARK, new_mark, own_or_taken, refuse_what_is_there, stat_of_write
+from bergung.stores.streaming import other_bytes
 
 WORTH_BYTES = 1024 * 1024
 """Below this a read and a write are two requests against three."""
@@ -69,22 +70,30 @@ def is_worth_it(source: Source, target: Bucket) -> bool:
     return source.size_bytes >= WORTH_BYTES and (source.bucket.name, target.name) not in _blind
 
 
-def copy(source: Source, target: Bucket, key: str) -> Copied:
-    """The digest comes with it where the store works one out: for a copy in one part its checksum is that of the object."""
+def copy(source: Source, target: Bucket, key: str, digest: str | None = None) -> Copied:
+    """The digest comes with it where the store works one out: for a copy in one part its checksum is that of the object.
+
+    One that is expected is compared before the copy is completed, and so before it is visible; CannotCopy where the store works
+    none out.
+    """
     refuse_what_is_there(target, key)
     # The checksum of several parts is no digest of the object, so there it is not asked for.
     if source.size_bytes <= ONE_PART_BYTES and target.endpoint not in _without_checksums:
         try:
-            return _copy(source, target, key, SHA256)
+            return _copy(source, (target, key), SHA256, digest)
         except _NoChecksum:
             _without_checksums.add(target.endpoint)
-    return _copy(source, target, key, None)
+    if digest is not None:
+        raise CannotCopy
+    return _copy(source, (target, key), None, None)
 
 
-def _copy(source: Source, target: Bucket, key: str, algorithm: str | None) -> Copied:
+def _copy(source: Source, place: tuple[Bucket, str], algorithm: str | None, digest: str | None) -> Copied:
+    target, key = place
     mark = new_mark()
     with Upload(target, key, {MARK: mark}, algorithm) as upload:
         upload.parts = _parts(upload, source)
+        _compare(source, _digest(upload.parts), digest)
         try:
             written = stat_of_write(key, source.size_bytes, upload.complete())
         except Said as said:
@@ -112,6 +121,14 @@ def _part(upload: Upload, source: Source, number: int, range_: dict[str, str]) -
             _blind.add((source.bucket.name, upload.bucket.name))
             raise CannotCopy from said
         raise changed(source.bucket.address(source.key), source.words["CopySourceIfMatch"]) from said
+
+
+def _compare(source: Source, found: str | None, digest: str | None) -> None:
+    if digest is None or found == digest:
+        return
+    if found is None:
+        raise _NoChecksum
+    raise other_bytes(source.key)
 
 
 def _digest(parts: list[Part]) -> str | None:

@@ -95,17 +95,19 @@ class S3Store:
         """From a bucket at the same endpoint."""
         return isinstance(source, S3Store) and source.endpoint == self.endpoint
 
-    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+    def copy_from(
+        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+    ) -> Copied:
         """By the store itself, where it may read the source; what is small passes here, which takes fewer requests."""
         if not isinstance(source, S3Store) or not self.copies_from(source):
-            return stream(source, source_key, version, self, key)
+            return stream((source, source_key, version), (self, key), digest)
         found = copying.find(source._bucket, source._full(source_key), version)
         if not copying.is_worth_it(found, self._bucket):
-            return stream(source, source_key, version, self, key)
+            return stream((source, source_key, version), (self, key), digest)
         try:
-            copied = copying.copy(found, self._bucket, self._plain(key))
+            copied = copying.copy(found, self._bucket, self._plain(key), digest)
         except copying.CannotCopy:
-            return stream(source, source_key, version, self, key)
+            return stream((source, source_key, version), (self, key), digest)
         return replace(copied, stat=self._own(copied.stat))
 
     def delete(self, key: str, *, version: str | None = None) -> None:

@@ -1,0 +1,66 @@
+"""A second copy of a vault on real object stores: by the server of one endpoint, between two, from disk and to disk."""
+
+from pathlib import Path
+
+import pytest
+
+from bergung.cli.main import run
+from bergung.stores.open import open_path
+from tests.command import call
+from tests.integration.real_lake import RealLake, access_entry, s3_properties
+from tests.integration.test_round_trip import sqlite
+from tests.servers.s3 import S3Server
+
+FAR, NEAR, DISK = "far", "near", "disk"
+
+
+@pytest.mark.parametrize("source", [NEAR, DISK])
+@pytest.mark.parametrize("target", [NEAR, FAR, DISK])
+def test_the_copy_brings_everything_back(
+    versitygw_server: S3Server, other_server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, target: str
+) -> None:
+    buckets = {NEAR: versitygw_server.new_bucket(), FAR: other_server.new_bucket()}
+    second = versitygw_server.new_bucket() if target == NEAR else buckets[FAR]
+    addresses = {NEAR: f"s3://{second.name}/copy", FAR: f"s3://{second.name}/copy", DISK: str(tmp_path / "copy")}
+    vault = str(tmp_path / "vault") if source == DISK else f"s3://{buckets[NEAR].name}/vault"
+    properties = {
+        **sqlite(tmp_path),
+        "warehouse": f"s3://{versitygw_server.new_bucket().name}/wh",
+        **s3_properties(versitygw_server),
+    }
+    toml = access_entry(buckets[NEAR]) + access_entry(second)
+    lake = RealLake(tmp_path / "home", properties, vault, toml)
+    lake.announce(monkeypatch)
+    assert call("init").code == 0
+    # Long enough that one endpoint copies it by itself.
+    lake.make("orders", range(300_000))
+    assert call("backup", "lake").code == 0
+    lake.append("orders", range(10))
+    assert call("backup", "lake").code == 0
+
+    to = addresses[target]
+    said = call("vault", "copy", to, "--data", "all", "--json")
+    assert (said.code, len(said.result["points"])) == (0, 2), said.err
+    assert said.result["verified"]["read"] == said.result["brought"]
+    again = call("vault", "copy", to, "--json").result
+    assert (again["brought"]["files"], again["points"]) == (0, [])
+    lake.append("orders", range(10, 20))
+    point = call("backup", "lake", "--json").result
+    more = call("vault", "copy", to, "--json").result
+    assert (more["brought"]["files"], more["brought"]["bytes"]) == (4, point["new_bytes"])
+
+    before = lake.rows("orders")
+    assert lake.lose("orders")
+    _wipe(lake, vault)
+    assert call("points").code == 10
+    assert run(["restore", "--all", "--vault", to]) == 0
+    assert lake.rows("orders") == before
+    assert call("verify", "--vault", to).code == 0
+    lake.append("orders", range(20, 30))
+    assert call("backup", "lake", "--vault", to, "--json").result["backup_type"] == "incremental"
+
+
+def _wipe(lake: RealLake, address: str) -> None:
+    store, prefix = open_path(address, access=lake.owner)
+    for key in [found.key for found in store.list(f"{prefix}/")]:
+        store.delete(key)
