@@ -106,8 +106,6 @@ def _newest(bucket: Bucket, key: str, version: str | None, range_: dict[str, str
     except Said as said:
         if said.kind is Kind.RANGE:
             return version in (None, head(bucket, key).version) and Opened(None, None) or True
-        if said.kind is Kind.MISSING:
-            bucket.check_is_there()
         return said.kind is Kind.PRECONDITION
     if version in (None, name_of(answer.get("VersionId"), answer["ETag"])):
         return Opened(stat_of(key, answer), answer["Body"])
@@ -132,6 +130,7 @@ def _gone(bucket: Bucket, key: str, version: str | None, *, is_there: bool) -> B
     if version is not None:
         if is_there or (keeps_versions(bucket) and any(not each.is_marker for each in versions_of(bucket, key))):
             return changed(bucket.address(key), version)
+    bucket.check_is_there()
     return missing(bucket.address(key))
 
 
