@@ -15,7 +15,7 @@ from bergung.stores.s3.kinds import Kind
 from bergung.stores.s3.multipart import SHA256, Part, Upload
 from bergung.stores.s3.reading import facts
 from bergung.stores.s3.words import changed
-from bergung.stores.s3.writing import MARK, new_mark, own_or_taken, refuse_what_is_there, stat_of_write
+from bergung.stores.s3.writing import MARK, new_mark, own_or_taken, refuse_what_is_there, stat_of_upload
 from bergung.stores.streaming import other_bytes
 
 WORTH_BYTES = 1024 * 1024
@@ -95,7 +95,7 @@ def _copy(source: Source, place: tuple[Bucket, str], algorithm: str | None, dige
         upload.parts = _parts(upload, source)
         _compare(source, _digest(upload.parts), digest)
         try:
-            written = stat_of_write(key, source.size_bytes, upload.complete())
+            written = stat_of_upload(target, key, source.size_bytes, upload.complete())
         except Said as said:
             written = own_or_taken(target, key, mark, said)
     return Copied(written, _digest(upload.parts))

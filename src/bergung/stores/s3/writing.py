@@ -11,7 +11,7 @@ from bergung.stores.base import Stat
 from bergung.stores.s3.bucket import Bucket, Said
 from bergung.stores.s3.kinds import Kind
 from bergung.stores.s3.multipart import PART_BYTES, Upload, crc32
-from bergung.stores.s3.versions import name_of, stat_of, to_second
+from bergung.stores.s3.versions import keeps_versions, name_of, stat_of, to_second
 from bergung.stores.s3.words import exists
 
 MARK = "bergung-write"
@@ -55,7 +55,7 @@ def put_in_parts(bucket: Bucket, key: str, blocks: Iterator[bytes]) -> Stat:
             answer = upload.complete()
         except Said as said:
             return own_or_taken(bucket, key, mark, said)
-    return stat_of_write(key, size_bytes, answer)
+    return stat_of_upload(bucket, key, size_bytes, answer)
 
 
 def refuses_wrong_bytes(bucket: Bucket, key: str) -> bool:
@@ -99,6 +99,13 @@ def refuse_what_is_there(bucket: Bucket, key: str) -> None:
 def new_mark() -> str:
     """One that no other write has."""
     return secrets.token_hex(12)
+
+
+def stat_of_upload(bucket: Bucket, key: str, size_bytes: int, answer: dict[str, Any]) -> Stat:
+    """A completion that is asked for again, since its answer was lost, is answered without the version by some servers."""
+    if "VersionId" not in answer and keeps_versions(bucket):
+        return stat_of(key, bucket.ask("head_object", key))
+    return stat_of_write(key, size_bytes, answer)
 
 
 def stat_of_write(key: str, size_bytes: int, answer: dict[str, Any]) -> Stat:
