@@ -14,3 +14,5 @@ class BackupRequest:
     allow_prefixes: tuple[str, ...] = ()
     captured: str = ALL
     keep_days: int | None = None
+    lock_days: int | None = None
+    """So long nobody shall be able to delete what the point needs."""

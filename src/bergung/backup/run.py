@@ -1,10 +1,11 @@
 """A backup, from the words of the user to the seal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bergung.backup.attempt import Attempt, Captured
 from bergung.backup.locating import Located, locate_again, locate_all
+from bergung.backup.locking import Locking
 from bergung.backup.recording import record_of
 from bergung.backup.request import BackupRequest
 from bergung.carry.effects import Effects
@@ -12,6 +13,7 @@ from bergung.catalogs.select import Selected
 from bergung.errors import BergungError
 from bergung.model.record import Record
 from bergung.vault.journal import Run, begin
+from bergung.vault.locking import refuse_without_locks, span
 from bergung.vault.seal import seal
 from bergung.vault.vault import Vault, read_state
 
@@ -45,6 +47,8 @@ def run_backup(effects: Effects, vault: Vault, request: BackupRequest, selected:
 
 def _run(effects: Effects, vault: Vault, request: BackupRequest, selected: Sequence[Selected], run: Run) -> BackupResult:
     state = read_state(vault)
+    if request.lock_days is not None:
+        refuse_without_locks(vault.store)
     effects.watch.step("locate")
     cut = locate_all(effects, selected)
     run.step("located", tables=len(cut.tables), failed={name: error.message for name, error in cut.failed.items()})
@@ -54,9 +58,14 @@ def _run(effects: Effects, vault: Vault, request: BackupRequest, selected: Seque
     failed = {**cut.failed, **captured.failed}
     if not captured.entries:
         raise _nothing(failed)
+    locks = None if request.lock_days is None else Locking(effects, vault, run, span(effects.clock.now(), request.lock_days))
+    if locks is not None:
+        captured = replace(captured, entries=locks.lock(state, captured))
     record = record_of(run, request, cut, captured, selected)
     effects.watch.step("seal")
     entry = seal(vault, run, record, state)
+    if locks is not None:
+        locks.lock_point(state, captured)
     run.step("end", status=record.backup_metadata.status, point=record.backup_metadata.backup_id)
     return BackupResult(run.id, record, entry.digest, failed, captured.opened_manifests)
 

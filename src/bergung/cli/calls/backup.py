@@ -60,6 +60,7 @@ def _request(given: Mapping[str, Any]) -> BackupRequest:
         allow_prefixes=given["allow_prefixes"],
         captured=METADATA if given["metadata_only"] else ALL,
         keep_days=words.to_days(given["keep"]) if given["keep"] else None,
+        lock_days=words.to_days(given["lock"]) if given["lock"] else None,
     )
 
 
@@ -70,6 +71,7 @@ def _again(request: BackupRequest, door: Door) -> str:
     said += [f"--allow-prefix {shlex.quote(prefix)}" for prefix in request.allow_prefixes]
     said += ["--metadata-only"] if request.captured == METADATA else []
     said += [f"--keep {request.keep_days}d"] if request.keep_days else []
+    said += [f"--lock {request.lock_days}d"] if request.lock_days else []
     return " ".join(["bergung backup", *said]) + door.vault_words()
 
 
@@ -104,6 +106,7 @@ def _table_facts(name: str, entry: TableEntry) -> dict[str, Any]:
         "new_files": {kind: counts.facts(count) for kind, count in entry.new_files.items()},
         "total_rows": entry.total_rows,
         "answers": entry.answers,
+        "locked_until": entry.locked_until,
         "missing": counts.missing_facts(entry),
         "noted": list(entry.noted),
         "served": entry.served,
@@ -121,6 +124,9 @@ def _parts(result: BackupResult, door: Door, took: float) -> Iterator[Part]:
         yield f"{words.many(len(tables) - len(changed), 'table')} unchanged"
     for name, entry in tables.items():
         yield from _remarks(name, entry)
+    locked = [entry.locked_until for entry in tables.values() if entry.locked_until]
+    if locked:
+        yield f"locked until {words.time(min(locked))} UTC"
     yield f"head {result.head}"
     yield f"restore with: {_restore_command(result, door)}"
 

@@ -14,6 +14,7 @@ from bergung.cli.telling import Result
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out what this means; can be given again.")
 @click.option("--metadata-only", is_flag=True, help="Record and metadata, no data.")
 @click.option("--keep", metavar="SPAN", help="How long the point is to be kept: 90d, 12w, 7y.")
+@click.option("--lock", metavar="SPAN", help="Nobody can delete what the point needs for so long: 30d [needs a store that locks].")
 @options.allow_prefix
 @options.engine
 @options.brakes
