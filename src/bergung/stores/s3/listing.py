@@ -39,14 +39,13 @@ def folders(bucket: Bucket, prefix: str) -> Iterator[str]:
 
 def versions(bucket: Bucket, prefix: str) -> Iterator[Version]:
     """Every version and marker below the prefix, by key, oldest first. A page that repeats rows does no harm."""
-    rows: list[Version] = []
+    key, rows = "", dict[str, Version]()
     for row in _rows(bucket, prefix):
-        if rows and row.key != rows[0].key:
-            yield from reversed(rows)
-            rows = []
-        if row.version not in (known.version for known in rows):
-            rows.append(row)
-    yield from reversed(rows)
+        if row.key != key:
+            yield from reversed(rows.values())
+            key, rows = row.key, {}
+        rows.setdefault(row.version, row)
+    yield from reversed(rows.values())
 
 
 def versions_of(bucket: Bucket, key: str) -> list[Version]:
