@@ -33,7 +33,7 @@ class Before:
     effects: list[Call]
 
 
-@pytest.fixture(scope="module", params=["first copy", "further copy"])
+@pytest.fixture(scope="module", params=[pytest.param("first copy", marks=pytest.mark.nightly), "further copy"])
 def before(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Before:
     lake = Lake(tmp_path_factory.mktemp("lake"))
     orders, items = lake.table("orders"), lake.table("items", Shape(format_version=1))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bergung.clock import SystemClock
 from tests.command import call, tree
 from tests.stories.small_lake import SmallLake
 
@@ -207,3 +208,33 @@ def test_what_lies_there_is_read_or_believed_by_its_length(shop: SmallLake, seco
     assert points(second) == []
     said = call("vault", "copy", str(second), "--trust", "size", "--data", "all")
     assert said.code == 5 and said.errors[0] == f"1 file damaged or gone in the copy {second} alone"
+
+
+def test_what_the_copy_lost_is_brought_again(shop: SmallLake, second: Path) -> None:
+    assert call("vault", "copy", str(second)).code == 0
+    whole = kept(second)
+    lost = [sorted(second.glob(pattern))[0] for pattern in ("tables/*/files/data/*", "tables/*/receipts/*", "points/*")]
+    for path in lost:
+        path.unlink()
+    damaged = sorted(second.glob("tables/*/files/metadata/snap-*"))[0]
+    damaged.write_bytes(b"junk")
+    assert call("verify", "--vault", str(second)).code == 5
+    assert call("vault", "copy", str(second)).code == 0, "it only looks at what is new"
+    said = call("vault", "copy", str(second), "--mend")
+    assert said.code == 14 and damaged.name in said.errors[0]
+    damaged.unlink()
+    told = call("vault", "copy", str(second), "--mend", "--dry-run", "--json").result
+    mended = call("vault", "copy", str(second), "--mend", "--data", "all", "--json").result
+    assert 1 <= told["brought"]["files"] == mended["brought"]["files"] <= 2
+    assert mended["points"] == told["points"] == []
+    assert mended["verified"]["read"]["files"] == blobs(second)
+    assert kept(second) == whole == kept(shop.vault)
+
+
+def test_a_copy_keeps_to_its_rate(shop: SmallLake, second: Path) -> None:
+    clock = SystemClock()
+    started = clock.monotonic()
+    said = call("vault", "copy", str(second), "--limit-rate", "10k", "--json").result
+    assert said["status"] == "complete" and said["brought"]["bytes"] > 20_000
+    assert clock.monotonic() - started > 1.5
+    assert kept(second) == kept(shop.vault)

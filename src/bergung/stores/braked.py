@@ -94,12 +94,14 @@ class _BrakedStore:
         """As the store does."""
         return self.inner.copies_from(_plain(source))
 
-    def copy_from(self, source: Store, source_key: str, key: str, *, version: str | None = None) -> Copied:
+    def copy_from(
+        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+    ) -> Copied:
         """What the store copies itself is a request; what passes here waits as it does elsewhere."""
         if not self.copies_from(source):
-            return self.inner.copy_from(source, source_key, key, version=version)
+            return self.inner.copy_from(source, source_key, key, version=version, digest=digest)
         _brake().take(self.pace.seconds_per_request)
-        return self.inner.copy_from(_plain(source), source_key, key, version=version)
+        return self.inner.copy_from(_plain(source), source_key, key, version=version, digest=digest)
 
     def _slowly(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         for block in blocks:

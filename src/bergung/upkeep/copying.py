@@ -22,11 +22,14 @@ AGAIN = "run the same command again: it goes on where it stopped"
 
 @dataclass(frozen=True)
 class CopyRequest:
-    """Where to; how much of what was brought is read again there; whether what lies there is believed by its length."""
+    """Where to; how much of what was brought is read again there."""
 
     to: str
     share: float = 0.0
     trust_size: bool = False
+    """Believe what lies there by its length."""
+    mend: bool = False
+    """Look at everything, also what an earlier copy brought."""
 
 
 @dataclass(frozen=True)
@@ -85,15 +88,24 @@ def plan_copy(effects: Effects, source: Vault, request: CopyRequest) -> CopyPlan
     store = effects.open_store(request.to)
     refuse_itself(source, store)
     target = open_second(source, request.to, effects.open_store) if is_there(store) else None
-    logs = compare(source, target)
+    logs, new = _compared(source, target, request)
     batch = Batch()
     for point in logs.missing:
         batch.add(point, _record(source, point))
     with TemporaryDirectory(prefix="bergung-") as lists:
         copying = Copying(effects, source, request.to, lists, "plan", request.trust_size)
-        ledger = Ledger(target or source, logs.there, asks=target is not None)
+        ledger = Ledger(target or source, logs.there, asks=target is not None and not request.mend)
         bring = look_batch(copying, plan_batch(copying, ledger, batch))
-    return CopyPlan(tuple(point.id for point in logs.missing), bring, logs.slots)
+    return CopyPlan(new, bring, logs.slots)
+
+
+def _compared(source: Vault, target: Vault | None, request: CopyRequest) -> tuple[Logs, tuple[str, ...]]:
+    """The logs, and the points that are new to the copy."""
+    logs = compare(source, target)
+    new = tuple(point.id for point in logs.missing)
+    if request.mend:
+        logs.forget_there()
+    return logs, new
 
 
 @dataclass(frozen=True)
@@ -108,10 +120,10 @@ def _run(effects: Effects, copy: _Copy, *, is_new: bool) -> CopyResult:
     effects.watch.step("logs")
     source, target, run = copy.source, copy.target, copy.run
     begun = begin_log(source, target)
-    logs = compare(source, target)
+    logs, new = _compared(source, target, copy.request)
     slots = begun + logs.slots
     copying = Copying(effects, source, target.url, target.url, run.id, copy.request.trust_size)
-    ledger, brought, changed = Ledger(target, logs.there, asks=not is_new), Brought(), set[str]()
+    ledger, brought, changed = Ledger(target, logs.there, asks=not is_new and not copy.request.mend), Brought(), set[str]()
     for batch in _batches(source, logs):
         planned = plan_batch(copying, ledger, batch)
         bring_batch(copying, planned, batch, brought)
@@ -119,10 +131,10 @@ def _run(effects: Effects, copy: _Copy, *, is_new: bool) -> CopyResult:
         logs.write(target, batch.points[-1][0].slot + 1)
         changed |= {entry.location for entry in planned.new}
         ledger.take(planned.new)
-        ledger.asks = True
+        ledger.asks = not copy.request.mend
     logs.write(target, logs.state.chain.next_slot)
     verify, seen = _look_through(effects, copy, logs, changed)
-    plan = CopyPlan(tuple(point.id for point in logs.missing), brought.moved, slots)
+    plan = CopyPlan(new, brought.moved, slots)
     return CopyResult(run.id, plan, brought, seen, verify, len(logs.state.points), logs.state.head)
 
 

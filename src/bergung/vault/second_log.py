@@ -37,6 +37,10 @@ class Logs:
         known = {point.id for point in self.there}
         return [point for point in self.state.points if point.id not in known]
 
+    def forget_there(self) -> None:
+        """As if the copy had no point: all are missing, though their slots are not."""
+        self.there = ()
+
     @property
     def slots(self) -> int:
         """How many slots are still to be written."""

@@ -21,7 +21,7 @@ from bergung.upkeep.copying import CopyRequest, CopyResult, plan_copy, run_copy
 def copy(door: Door, to: str, given: Mapping[str, Any]) -> Result:
     """Carry what is missing there, or say what that is."""
     share = words.to_share(given["data"]) if given["data"] else 0.0
-    request = CopyRequest(address(to, Path.cwd()), share, given["trust"] == "size")
+    request = CopyRequest(address(to, Path.cwd()), share, given["trust"] == "size", given["mend"])
     vault = open_vault(door)
     if given["dry_run"]:
         plan = plan_copy(Effects(engine=here, open_store=door.stores), vault, request)
@@ -36,10 +36,9 @@ def copy(door: Door, to: str, given: Mapping[str, Any]) -> Result:
 
 def _planned(plan: CopyPlan, request: CopyRequest, door: Door) -> Result:
     said = f"to bring to {request.to}: {words.many(len(plan.points), 'point')}, {counts.told(plan.bring)}"
-    again = (
-        f"to do it: bergung vault copy {shlex.quote(request.to)}{' --trust size' if request.trust_size else ''}{door.vault_words()}"
-    )
-    return Result("planned", {**_plan_facts(plan), "to": request.to}, [said, again])
+    options = [*(["--trust size"] if request.trust_size else []), *(["--mend"] if request.mend else [])]
+    again = " ".join(["bergung vault copy", shlex.quote(request.to), *options]) + door.vault_words()
+    return Result("planned", {**_plan_facts(plan), "to": request.to}, [said, f"to do it: {again}"])
 
 
 def _plan_facts(plan: CopyPlan) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def _facts(result: CopyResult, request: CopyRequest) -> dict[str, Any]:
 
 
 def _parts(result: CopyResult, request: CopyRequest, took: float) -> Iterator[Part]:
-    if result.plan.points:
+    if result.plan.points or result.plan.bring.files:
         brought = f"{words.many(len(result.plan.points), 'point')}, {counts.told(result.plan.bring)}"
         yield f"brought {brought} to {request.to} (in {words.seconds(took)})"
         yield f"looked through there: {counts.told(result.checked)} are there, {counts.told(result.read)} read again"
@@ -81,4 +80,4 @@ def _errors(result: CopyResult, url: str, to: str) -> Iterator[DamageFound]:
         yield DamageFound(fact, "back up again: what the tables still have is stored anew; then copy again")
     if own:
         fact = f"{words.many(len(own), 'file')} damaged or gone in the copy {to} alone"
-        yield DamageFound(fact, f"the store there did not keep what it was given: bergung verify --vault {shlex.quote(to)}")
+        yield DamageFound(fact, f"remove what is damaged there, then bring it again: bergung vault copy {shlex.quote(to)} --mend")

@@ -13,6 +13,7 @@ from bergung.cli.telling import Result
 @click.argument("to", metavar="ADDRESS")
 @click.option("--data", metavar="SHARE", help="How much of what was brought is read again there: all, or a percentage [else none].")
 @click.option("--trust", type=click.Choice(["size"]), help="Take what lies there in the right size for intact, without reading it.")
+@click.option("--mend", is_flag=True, help="Look at everything, also what lies there, and bring what was lost there.")
 @options.engine
 @options.brakes
 @options.dry_run
