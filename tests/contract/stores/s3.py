@@ -1,9 +1,11 @@
 """What stores on S3 do besides the contract, on any server. A subclass gives `server`."""
 
+import pickle
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -11,6 +13,7 @@ import pytest
 
 from bergung.clock import SystemClock
 from bergung.errors import DamageFound, MissingObject, NotAllowed, ObjectExists, Refused, SourceChanged
+from bergung.stores.access import Access
 from bergung.stores.base import Store
 from bergung.stores.digest import digest_of
 from bergung.stores.memory import MemoryStore
@@ -24,6 +27,21 @@ from tests.contract.stores.versions import VersionsContract
 from tests.servers.s3 import OwnBucket, S3Server
 
 MIB = 1024 * 1024
+
+
+asked_of: Counter[str] = Counter()
+"""How often each bucket's credentials were asked for."""
+
+
+@dataclass(frozen=True)
+class Lender:
+    """Gives new credentials, as a catalog does; survives pickling."""
+
+    good: Access
+
+    def __call__(self) -> tuple[Access, ...]:
+        asked_of[self.good.prefix.split("/")[2]] += 1
+        return (self.good,)
 
 
 class S3Contract(StoreContract):
@@ -197,6 +215,16 @@ class S3Contract(StoreContract):
             with pytest.raises(Refused):
                 call()
         assert [found.key for found in store.list("")] == ["b"]
+
+    def test_24_7_credentials_that_end_are_renewed_once(self, server: S3Server, bucket: OwnBucket) -> None:
+        now = SystemClock().now()
+        lender = Lender(replace(server.access(f"s3://{bucket.name}/"), expires_at=now + timedelta(hours=1)))
+        ended = replace(lender.good, secret="ended", expires_at=now + timedelta(minutes=1), renew=lender)
+        store: S3Store = pickle.loads(pickle.dumps(S3Store(f"s3://{bucket.name}/vault", (ended,))))
+        store.put_if_absent("key", [b"x"])
+        assert store.read("key") == b"x"
+        S3Store(f"s3://{bucket.name}/vault", (ended,)).head("key")
+        assert asked_of[bucket.name] == 1
 
     @pytest.mark.parametrize("key", ["", "n" * 1025, "ü" * 513, "lone \ud800 surrogate"])
     def test_24_4_what_no_bucket_takes_is_refused(self, store: S3Store, key: str) -> None:

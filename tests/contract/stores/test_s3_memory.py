@@ -4,7 +4,6 @@ import hashlib
 import secrets
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -24,19 +23,20 @@ from bergung.stores.streaming import stream
 
 source, target, endpoint, key, secret = sys.argv[1:6]
 stores = Stores((Access("s3://", endpoint, "us-east-1", key, secret),))
-print(stream(stores(source), "large", None, stores(target), "copy").digest)
+print(stream((stores(source), "large", None), (stores(target), "copy")).digest)
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(int(peak.split()[1]) // 1024)
 """
 
 
-def test_35_1_five_gigabytes_take_less_than_200_mb(versitygw_server: S3Server, tmp_path: Path) -> None:
+def test_35_1_five_gigabytes_take_less_than_200_mb(versitygw_server: S3Server) -> None:
     source, target = versitygw_server.new_bucket().store("lake"), versitygw_server.new_bucket().store()
     put = source.put_if_absent("large", (PIECE for _ in range(COUNT)))
     assert put.size_bytes == COUNT << 20 > 5 * 1024**3
     access = versitygw_server.access()
     words = [source.url, target.url, access.endpoint, access.key_id, access.secret]
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *words], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     digest, peak_mb = done.stdout.split()
     print(f"peak {peak_mb} MB")
     assert digest == f"sha256:{hash_of_all()}" and int(peak_mb) < 200

@@ -98,7 +98,10 @@ def _no_bucket(_: Exception, asked: Asked) -> BergungError:
 
 def _denied(error: Exception, asked: Asked) -> BergungError:
     message = f"not allowed: {_action(asked)} on {asked.what}, for {asked.whose}: {_text(error)}"
-    return NotAllowed(message, f"allow {_action(asked)} to them in the bucket's or the user's policy")
+    hint = f"allow {_action(asked)} to them in the bucket's or the user's policy"
+    if asked.operation in ("head_object", "get_object"):
+        hint += "; and s3:ListBucket: without it AWS says this of every key that is not there"
+    return NotAllowed(message, hint)
 
 
 def _locked(error: Exception, asked: Asked) -> BergungError:

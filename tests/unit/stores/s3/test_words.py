@@ -37,7 +37,7 @@ def told(error: Exception, access: Access = ACCESS, operation: str = "get_object
             answer(403, "AccessDenied"),
             NotAllowed,
             "not allowed: s3:GetObject on s3://lake/a/b, for key AKIAOURS of [[access]] 1",
-            "policy",
+            "s3:ListBucket",
         ),
         (answer(400, "ExpiredToken"), NotAllowed, "expired credentials", "get new ones at [[access]] 1 of bergung.toml"),
         (answer(403, "InvalidAccessKeyId"), NotAllowed, "does not know key AKIAOURS", "key_id at [[access]] 1"),
