@@ -106,10 +106,6 @@ def _newer_format(lake: Lake) -> None:
     table_with_history(lake, "bad", Shape(more={"format-version": 4}))
 
 
-def _encrypted(lake: Lake) -> None:
-    table_with_history(lake, "bad", Shape(more={"properties": {"encryption.key-id": "k"}}))
-
-
 def _list_outside(lake: Lake) -> None:
     more = {"metadata-log": [{"metadata-file": f"{lake.source.url}/good/metadata/x.json", "timestamp-ms": 1}]}
     table_with_history(lake, "bad", Shape(more=more))
@@ -139,7 +135,6 @@ def _gone_metadata(lake: Lake) -> None:
     [
         (_cut_metadata, CorruptFile),
         (_newer_format, UnsupportedTable),
-        (_encrypted, UnsupportedTable),
         (_list_outside, Refused),
         (_manifest_outside, Refused),
         (_data_outside, Refused),

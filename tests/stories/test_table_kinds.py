@@ -9,8 +9,9 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
 from bergung.model.names import TableName
 from bergung.upkeep.showing import files_of
+from tests.faults.counting_store import Counts, counting_open
 from tests.faults.lake import CATALOG, NAMESPACE, Lake, contents
-from tests.stories.tables_at_risk import blobs, comes_back, entry_of, states, table_with_history
+from tests.stories.tables_at_risk import blobs, comes_back, entry_of, overwrite, states, table_with_history
 from tests.synthetic import Shape, SyntheticTable
 
 VARIANT = {
@@ -170,3 +171,27 @@ def test_gzip_is_known_by_its_bytes_not_by_its_name(lake: Lake) -> None:
     with pytest.raises(UnicodeDecodeError):
         json.loads(table.metadata_bytes())
     comes_back(lake, table)
+
+
+def test_a_table_under_table_keys_is_kept_as_it_is(lake: Lake) -> None:
+    table = table_with_history(lake, shape=Shape(format_version=3, more={"properties": {"encryption.key-id": "k"}}))
+    hidden = [path for path, kind in table.reached.items() if kind in ("manifest_list", "manifest")]
+    for path in hidden:
+        overwrite(lake, path, lambda content: bytes(byte ^ 0x5A for byte in content))
+    first = lake.backup().record
+    entry = entry_of(lake)
+    assert (first.backup_metadata.status, entry.status, entry.encrypted) == ("complete", "complete", True)
+    wanted = contents(lake.source)
+    assert {path for _, path in lake.reached()} >= set(hidden)
+
+    table.append(1)
+    lake.publish(table)
+    counts = Counts()
+    assert lake.backup(open_=counting_open(counts)).record.backup_metadata.status == "complete"
+    again = {key for key in counts.keys("blocks") if key in wanted and not key.endswith(".metadata.json")}
+    assert again == set(), "what was captured is known by its name and length"
+    wanted = contents(lake.source)
+    lake.drop("orders")
+    lake.restore()
+    assert contents(lake.source) == wanted
+    assert lake.verify().damages == ()

@@ -8,6 +8,7 @@ from bergung.backup.capturing import Carried, carry, losses, write_root
 from bergung.backup.earlier import NOTHING, find_earlier, is_worth_looking
 from bergung.backup.entry import Stored, entry_of, unchanged_entry
 from bergung.backup.known import Known, Predecessor, predecessors
+from bergung.backup.listing import listed_below
 from bergung.backup.locating import Located
 from bergung.backup.request import ALL, BackupRequest
 from bergung.backup.surveying import Survey, begin, read_lists, settle_manifests, table_job
@@ -99,8 +100,10 @@ class Attempt:
     def _begin(self, located: Located, before: Predecessor | None) -> Survey:
         index = self._taken
         self._taken += 1
-        entry = before.entry if before else None
-        return begin(located, index, Known(self.vault, entry), self._prefixes(located))
+        entry, prefixes = before.entry if before else None, self._prefixes(located)
+        lists = located.metadata.encrypted and self.request.captured == ALL
+        more = listed_below(self.effects, located, prefixes) if lists else []
+        return begin(located, index, Known(self.vault, entry), prefixes, more)
 
     def _prefixes(self, located: Located) -> tuple[str, ...]:
         return allowed_prefixes(located.metadata, located.metadata_location, self.request.allow_prefixes)

@@ -53,6 +53,7 @@ def entry_of(survey: Survey, stored: Stored) -> TableEntry:
         total_files=sums["total_files"],
         total_size_bytes=sums["total_size_bytes"],
         total_rows=sums["total_rows"],
+        encrypted=metadata.encrypted,
         served=located.served,
     )
 

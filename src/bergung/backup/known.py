@@ -77,7 +77,7 @@ class Known:
     def manifests_of(self, list_path: str | None) -> dict[str, Row]:
         """The manifests that a known manifest list names; none when the list is not known."""
         row = self._root.get(list_path or "")
-        if row is None or row["kind"] != FileKind.MANIFEST_LIST:
+        if row is None or row["kind"] != FileKind.MANIFEST_LIST or row["receipts"] is None:
             return {}
         if list_path not in self._lists:
             self._lists[str(list_path)] = self._read(str(row["digest"]), str(row["receipts"]))

@@ -11,7 +11,7 @@ from bergung.carry.engine import Map
 from bergung.carry.job import Job, Replaced, TableJob
 from bergung.carry.opening import open_lists
 from bergung.carry.rows import LISTED, Row, error_of, listed
-from bergung.errors import BergungError, UnsupportedTable
+from bergung.errors import BergungError
 from bergung.iceberg.columns import rows_of, table_of
 from bergung.iceberg.metadata import Snapshot
 from bergung.iceberg.survey import check_allowed, reached_by
@@ -44,6 +44,11 @@ class Survey:
     def name(self) -> str:
         return self.located.name
 
+    @property
+    def can_be_opened(self) -> bool:
+        """False where only the table's keys open its manifest lists."""
+        return self.error is None and not self.located.metadata.encrypted
+
     def new_snapshots(self) -> list[Snapshot]:
         """Snapshots whose manifest list the vault has not, newest first."""
         old = set(self.known.lists())
@@ -66,17 +71,16 @@ class Survey:
         return tuple(Replaced(row["digest"], row["receipts"]) for row in gone if row["receipts"])
 
 
-def begin(located: Located, index: int, known: Known, prefixes: Sequence[str]) -> Survey:
-    """Split the metadata file's children into those that are held and those that are not."""
-    survey = Survey(index, located, known, _children(located))
+def begin(located: Located, index: int, known: Known, prefixes: Sequence[str], more: Sequence[ReachedFile] = ()) -> Survey:
+    """Split the metadata file's children, and `more` that are captured as such, into those that are held and those that are not."""
+    survey = Survey(index, located, known, [*_children(located), *more])
     try:
-        _refuse_encrypted(located)
         check_allowed(survey.children, prefixes, survey.name)
     except BergungError as error:
         survey.error = error
     for child in survey.children:
         row = None if _recurs(child) else known.child(child.path)
-        if row is not None:
+        if row is not None and child.declared_bytes in (None, row["declared_bytes"], row["size_bytes"]):
             survey.rows[child.path] = listed(row, index)
     return survey
 
@@ -87,13 +91,6 @@ def _children(located: Located) -> list[ReachedFile]:
     return children if named is None or named.path in {child.path for child in children} else [*children, named]
 
 
-def _refuse_encrypted(located: Located) -> None:
-    """Which files such a table has stands in manifests that only its keys open: a copy could not be proved complete."""
-    if located.metadata.encrypted:
-        fact = f"{located.selected.table} is encrypted with table keys, so its manifests cannot be read"
-        raise UnsupportedTable(fact, "copy its location with the tools of its store; leave it out here with --exclude")
-
-
 def _recurs(child: ReachedFile) -> bool:
     """`v<N>.metadata.json` comes again when a Hadoop table is made anew: such a name says nothing of the bytes."""
     return child.kind == FileKind.METADATA and child.path.rsplit("/", 1)[-1].startswith("v")
@@ -102,7 +99,7 @@ def _recurs(child: ReachedFile) -> bool:
 def read_lists(effects: Effects, job: Job, surveys: Sequence[Survey]) -> None:
     """Hold every new manifest list and note the manifests that it names."""
     by_index = {survey.index: survey for survey in surveys}
-    wanted = [row for survey in surveys if survey.error is None for row in _unsettled(survey, FileKind.MANIFEST_LIST)]
+    wanted = [row for survey in surveys if survey.can_be_opened for row in _unsettled(survey, FileKind.MANIFEST_LIST)]
     for row in rows_of(effects.run(table_of(LISTED, wanted), Map(partial(open_lists, job), LISTED))):
         _note(by_index[row["table"]], row)
 
@@ -142,7 +139,7 @@ def _parents_first(survey: Survey, snapshots: Sequence[Snapshot]) -> Iterable[Sn
 def still_to_open(survey: Survey) -> list[Row]:
     """New manifests, and other files that the metadata file names and the vault has not."""
     new = [{**row, "parent": "", "rank": None} for path, row in survey.named.items() if path not in survey.manifests]
-    others = [row for row in _unsettled(survey) if row["kind"] != FileKind.MANIFEST_LIST]
+    others = [row for row in _unsettled(survey) if row["kind"] != FileKind.MANIFEST_LIST or not survey.can_be_opened]
     return new + [row for row in others if row["path"] not in survey.named]
 
 

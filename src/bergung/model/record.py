@@ -61,6 +61,8 @@ class TableEntry:
     total_size_bytes: int | None = None
     total_rows: int | None = None
     locked_until: str | None = None
+    encrypted: bool = False
+    """With table keys: what lies below its folders was captured, since nobody could read which files it has."""
     served: str | None = None
     """`only` or `differs`: the catalog gives out metadata that no file has, and that is what was captured."""
 

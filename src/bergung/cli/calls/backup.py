@@ -109,6 +109,7 @@ def _table_facts(name: str, entry: TableEntry) -> dict[str, Any]:
         "locked_until": entry.locked_until,
         "missing": counts.missing_facts(entry),
         "noted": list(entry.noted),
+        "encrypted": entry.encrypted,
         "served": entry.served,
     }
 
@@ -142,6 +143,8 @@ def _grid(changed: Mapping[str, TableEntry]) -> Grid:
 def _remarks(name: str, entry: TableEntry) -> Iterator[str]:
     if entry.cut == LATER:
         yield f"{shown(name)} was taken later, at {words.time(entry.located_at)}: its files vanished while they were read"
+    if entry.encrypted:
+        yield f"{shown(name)} is encrypted with table keys: all that lies below its folders is captured; keep its keys elsewhere"
     if entry.served is not None:
         why = "names no metadata file" if entry.served == ONLY else "gives out other metadata than the file that it names"
         yield f"{shown(name)}: the catalog {why}; what engines get from it is captured"
