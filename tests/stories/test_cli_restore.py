@@ -1,5 +1,6 @@
 """What a restore may change, and what it needs the user's word for."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,17 @@ def test_a_name_that_came_again_with_other_bytes_is_told(lake: SmallLake) -> Non
     assert said.code == 0, said.err
     assert "lake.sales.again: the point holds 1 path with other bytes too; what the newest snapshot sees is brought" in said.out
     assert table.local(path).read_bytes() == b"other"
+
+
+def test_what_a_killed_restore_left_half_written_goes(lake: SmallLake) -> None:
+    lake.make("sales", "orders")
+    assert call("backup", "lake").code == 0
+    folder = lake.files("sales", "orders", kind="*.parquet")[0].parent
+    lake.lose("sales", "orders")
+    folder.mkdir(parents=True)
+    old, new, other = (folder / name for name in (".bergung-0123456789abcdef.part", ".bergung-fedcba9876543210.part", ".hidden"))
+    for path in (old, new, other):
+        path.write_bytes(b"half")
+    os.utime(new, (2**31, 2**31))
+    assert call("restore", "--all").code == 0
+    assert (old.exists(), new.exists(), other.exists()) == (False, True, True), "what somebody writes to now is not ours to take"

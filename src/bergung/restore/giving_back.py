@@ -1,6 +1,8 @@
 """Doing what was planned: files first, the metadata file after them, the catalog's entry last."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from bergung.carry.effects import Effects
 from bergung.carry.giving import give
@@ -8,11 +10,13 @@ from bergung.carry.rows import error_of
 from bergung.carry.waves import Totals, run_waves
 from bergung.catalogs.base import Namespace
 from bergung.errors import BergungError, MissingObject, Refused
-from bergung.iceberg.paths import normal
+from bergung.iceberg.paths import is_local, normal
 from bergung.model.names import join_levels
 from bergung.model.record import Record
 from bergung.plan.restore import CatalogAction, TablePlan
 from bergung.restore.planning import Planned, Target, current
+from bergung.stores.base import OpenStore
+from bergung.stores.local import LocalStore
 from bergung.vault.receipts import DAMAGED, MISSING
 
 
@@ -90,3 +94,12 @@ def _make_namespaces(record: Record, target: Target) -> None:
     for depth in range(1, len(levels) + 1):
         properties = record.namespaces.get(join_levels((target.name.catalog, *levels[:depth])), {})
         target.catalog.create_namespace(Namespace(levels[:depth], properties))
+
+
+def sweep_left_behind(open_store: OpenStore, folders: Iterable[str], before: datetime) -> None:
+    """Hidden, unfinished files that a restore left which was killed before this one began; object stores have none."""
+    for folder in folders:
+        if is_local(folder):
+            store = open_store(folder)
+            if isinstance(store, LocalStore):
+                store.sweep_partials(before)

@@ -7,7 +7,7 @@ from bergung.errors import BergungError, Refused, SourceChanged
 from bergung.model.record import Record
 from bergung.plan.restore import RestorePlan
 from bergung.plan.token import token_of
-from bergung.restore.giving_back import Restored, give_back
+from bergung.restore.giving_back import Restored, give_back, sweep_left_behind
 from bergung.restore.planning import OpenCatalog, Planned, plan_restore, refuse_metadata_only
 from bergung.restore.request import RestoreRequest
 from bergung.vault.journal import Run, begin
@@ -62,6 +62,8 @@ def _refuse(request: RestoreRequest, planned: Planned, token: str) -> None:
 def _restore(effects: Effects, run: Run, planned: Planned, record: Record) -> Restored:
     effects.watch.step("carry")
     restored = give_back(effects, planned, record)
+    for target in planned.targets:
+        sweep_left_behind(effects.open_store, target.root.metadata.write_prefixes, run.started_at)
     status = "complete" if not restored.failed and not restored.damaged else "partial"
     run.step("end", status=status, tables=list(restored.done), damaged=list(restored.damaged))
     return restored
