@@ -1,12 +1,16 @@
 """A second copy of a vault on real object stores: by the server of one endpoint, between two, from disk and to disk."""
 
 from pathlib import Path
+from secrets import token_bytes
 
 import pytest
 
-from bergung.cli.main import run
+from bergung.errors import DamageFound
+from bergung.stores.digest import digest_of
 from bergung.stores.open import open_path
+from bergung.vault.objects import bring
 from tests.command import call
+from tests.faults.counting_store import CountingStore, Counts
 from tests.integration.real_lake import RealLake, access_entry, s3_properties
 from tests.integration.test_round_trip import sqlite
 from tests.servers.s3 import S3Server
@@ -53,7 +57,7 @@ def test_the_copy_brings_everything_back(
     assert lake.lose("orders")
     _wipe(lake, vault)
     assert call("points").code == 10
-    assert run(["restore", "--all", "--vault", to]) == 0
+    assert call("restore", "--all", "--vault", to).code == 0
     assert lake.rows("orders") == before
     assert call("verify", "--vault", to).code == 0
     lake.append("orders", range(20, 30))
@@ -64,3 +68,18 @@ def _wipe(lake: RealLake, address: str) -> None:
     store, prefix = open_path(address, access=lake.owner)
     for key in [found.key for found in store.list(f"{prefix}/")]:
         store.delete(key)
+
+
+def test_one_endpoint_copies_a_large_file_by_itself_and_never_other_bytes(versitygw_server: S3Server) -> None:
+    own, counts, content = versitygw_server.new_bucket(), Counts(), token_bytes(2 * 1024 * 1024)
+    source, target = (CountingStore(bucket.store("vault"), counts) for bucket in (own, versitygw_server.new_bucket()))
+    for key in ("blob", "attacked"):
+        source.put_if_absent(key, [content])
+    own.overwrite("attacked", content[::-1], "vault")
+    counts.clear()
+    assert bring((source, target), "blob", digest_of(content)) == len(content)
+    assert (counts.requests("copy_from"), counts.requests("blocks"), counts.requests("put_if_absent")) == (1, 0, 0)
+    assert bring((source, target), "blob", digest_of(content)) is None, "it lies there"
+    with pytest.raises(DamageFound):
+        bring((source, target), "attacked", digest_of(content))
+    assert [stat.key for stat in target.list("")] == ["blob"]
