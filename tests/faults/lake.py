@@ -1,4 +1,6 @@
-"""A lake in memory: synthetic tables with a SQLite catalog, and a vault. Quick to set back to how it was.
+"""A lake: synthetic tables with a SQLite catalog, and a vault. Quick to set back to how it was.
+
+It lies in memory, or where `places` say, such as in the buckets of a real server (tests/faults/buckets.py).
 
 lake = Lake(tmp_path)
 orders = lake.table("orders")
@@ -13,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Protocol
 
 from bergung.backup.request import BackupRequest
 from bergung.backup.run import BackupResult, run_backup
@@ -27,7 +30,7 @@ from bergung.model.names import TableName, split_levels
 from bergung.model.record import Record
 from bergung.restore.request import RestoreRequest
 from bergung.restore.run import RestoreResult, run_restore
-from bergung.stores.base import OpenStore
+from bergung.stores.base import OpenStore, Store
 from bergung.stores.memory import MemoryStore
 from bergung.stores.open import open_store
 from bergung.upkeep.showing import files_of
@@ -49,9 +52,55 @@ class Kept:
     database: bytes
 
 
+class Shared(Store, Protocol):
+    """A store, and what its other clients may do there."""
+
+    def overwrite(self, key: str, content: bytes) -> object:
+        """A PUT that asks nothing."""
+        ...
+
+    def put_marker(self, key: str) -> object:
+        """A DELETE that asks nothing."""
+        ...
+
+
+class Places(Protocol):
+    """Where a lake's source and vault lie; `open_store` opens both."""
+
+    open_store: OpenStore
+
+    def make(self, part: str) -> Shared:
+        """The empty store of that part."""
+        ...
+
+    def set_back(self, part: str, objects: dict[str, bytes]) -> Shared:
+        """The store of that part, with just these objects."""
+        ...
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Stores memory://<name>-<part>; only a vault has versions, if any."""
+
+    name: str
+    versioned: bool
+    lock_for: timedelta | None
+    clock: Clock
+    open_store: OpenStore = open_store
+
+    def make(self, part: str) -> MemoryStore:
+        name = f"{self.name}-{part}"
+        if part == "source":
+            return MemoryStore(name)
+        return MemoryStore(name, versioned=self.versioned, lock_for=self.lock_for, clock=self.clock)
+
+    def set_back(self, part: str, objects: dict[str, bytes]) -> MemoryStore:
+        return filled(f"{self.name}-{part}", objects)
+
+
 @dataclass
 class Lake:
-    """Tables lie at memory://<name>-source/<table>, the vault at memory://<name>-vault."""
+    """Tables lie at <source>/<table>; by default the source is memory://<name>-source, the vault memory://<name>-vault."""
 
     folder: Path
     versioned: bool = False
@@ -59,20 +108,22 @@ class Lake:
     clock: Clock = field(default_factory=SystemClock)
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
     sizes: dict[str, int] = field(default_factory=dict)
+    places: Places | None = None
 
     def __post_init__(self) -> None:
-        self.source = MemoryStore(f"{self.name}-source")
-        self.store = MemoryStore(f"{self.name}-vault", versioned=self.versioned, lock_for=self.lock_for, clock=self.clock)
+        self.parts: Places = self.places or InMemory(self.name, self.versioned, self.lock_for, self.clock)
+        self.open_store = self.parts.open_store
+        self.source, self.store = self.parts.make("source"), self.parts.make("vault")
         self.database = self.folder / "catalog.db"
         self.database.touch()
         self.catalog().create_namespace(Namespace((NAMESPACE,), {"owner": "shop"}))
-        init_vault(self.store.url, open_store, self.clock, uuid.UUID(int=7))
+        init_vault(self.store.url, self.open_store, self.clock, uuid.UUID(int=7))
 
     def catalog(self, name: str = CATALOG) -> Catalog:
         return SqlCatalog(name, Database(self.database), self.clock)
 
-    def vault(self, open_: OpenStore = open_store) -> Vault:
-        return open_vault(self.store.url, open_)
+    def vault(self, open_: OpenStore | None = None) -> Vault:
+        return open_vault(self.store.url, open_ or self.open_store)
 
     def table(self, name: str, shape: Shape = PLAIN) -> SyntheticTable:
         """Not in the catalog before it is published."""
@@ -88,12 +139,16 @@ class Lake:
 
     def upload(self, table: SyntheticTable) -> None:
         """Files of the table that its store has not."""
-        prefix = table.location.removeprefix(f"{self.source.url}/")
+        prefix = self.key(table.location)
         there = {stat.key for stat in self.source.list(prefix)}
         for file in sorted(path for path in table.folder.rglob("*") if path.is_file()):
             key = f"{prefix}/{file.relative_to(table.folder)}"
             if key not in there:
                 self.source.put_if_absent(key, [file.read_bytes()])
+
+    def key(self, path: str) -> str:
+        """Of a path of a table: its key in the source's store."""
+        return path.removeprefix(f"{self.source.url}/")
 
     def point(self, name: str, path: str, catalog: str = CATALOG) -> None:
         """Register, or move the entry that is there."""
@@ -113,22 +168,22 @@ class Lake:
             for stat in list(self.source.list(f"{name}/")):
                 self.source.delete(stat.key)
 
-    def effects(self, open_: OpenStore = open_store) -> Effects:
-        return Effects(engine=here, open_store=open_, clock=self.clock)
+    def effects(self, open_: OpenStore | None = None) -> Effects:
+        return Effects(engine=here, open_store=open_ or self.open_store, clock=self.clock)
 
     def backup(
-        self, words: Iterable[str] = (CATALOG,), open_: OpenStore = open_store, request: BackupRequest | None = None
+        self, words: Iterable[str] = (CATALOG,), open_: OpenStore | None = None, request: BackupRequest | None = None
     ) -> BackupResult:
         """By names of this lake's catalogs, or by addresses."""
         words = tuple(words)
-        selected = select_tables(list(words), [], self.catalog, lambda address: LocationCatalog(address, open_))
+        selected = select_tables(list(words), [], self.catalog, lambda address: LocationCatalog(address, open_ or self.open_store))
         return run_backup(self.effects(open_), self.vault(open_), request or BackupRequest(words), selected)
 
     def restore(
         self,
         point: str = "latest",
         words: tuple[str, ...] = (),
-        open_: OpenStore = open_store,
+        open_: OpenStore | None = None,
         open_catalog: Callable[[str], Catalog] | None = None,
         **more: bool,
     ) -> RestoreResult:
@@ -164,15 +219,15 @@ class Lake:
 
     def set_back(self, kept: Kept) -> None:
         """Stores and catalog as they were; the tables themselves know nothing of it."""
-        self.source = filled(f"{self.name}-source", kept.source)
-        self.store = filled(f"{self.name}-vault", kept.vault)
+        self.source = self.parts.set_back("source", kept.source)
+        self.store = self.parts.set_back("vault", kept.vault)
         self.database.write_bytes(kept.database)
 
     def empty_source(self) -> None:
-        self.source = filled(f"{self.name}-source", {})
+        self.source = self.parts.set_back("source", {})
 
 
-def contents(store: MemoryStore, prefix: str = "") -> dict[str, bytes]:
+def contents(store: Store, prefix: str = "") -> dict[str, bytes]:
     """What a reader sees now."""
     return {stat.key: store.read(stat.key) for stat in store.list(prefix)}
 

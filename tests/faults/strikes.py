@@ -40,10 +40,11 @@ class Strike:
 WAYS = ("crash before", "done, answer lost, then crash", "done, answer lost", "error once", "error for ever", "torn write")
 
 
-def strikes(way: str, effects: list[Call]) -> Iterator[Strike]:
-    """One for each effect that an undisturbed run has."""
+def strikes(way: str, effects: list[Call], every: int = 1) -> Iterator[Strike]:
+    """One for each effect that an undisturbed run has, or for every nth of them, each way beginning at another."""
     chosen = [call for call in effects if way != "torn write" or call.operation == WRITE]
-    return (Strike(way, nth, call) for nth, call in enumerate(chosen, 1))
+    found = [Strike(way, nth, call) for nth, call in enumerate(chosen, 1)]
+    return iter(found[5 * WAYS.index(way) % every :: every])
 
 
 def fired(strike: Strike, plan: FaultPlan) -> None:

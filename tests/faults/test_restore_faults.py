@@ -8,6 +8,7 @@ import pytest
 from bergung.catalogs.base import Catalog
 from bergung.errors import BergungError
 from bergung.model.names import TableName
+from tests.faults.buckets import EVERYWHERE, Buckets, Where
 from tests.faults.faulty_catalog import FaultyCatalog
 from tests.faults.faulty_store import Call, Crash, FaultPlan, faulty_open
 from tests.faults.lake import CATALOG, NAMESPACE, Kept, Lake, bytes_of, contents
@@ -28,11 +29,13 @@ class Before:
     pointers: dict[str, str]
     differs: str
     """A file of which the target has other bytes, which may be replaced when the restore is told so."""
+    every: int
 
 
-@pytest.fixture(scope="module")
-def before(tmp_path_factory: pytest.TempPathFactory) -> Before:
-    lake = Lake(tmp_path_factory.mktemp("lake"))
+@pytest.fixture(scope="module", params=EVERYWHERE)
+def before(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Before:
+    where: Where = request.param
+    lake = Lake(tmp_path_factory.mktemp("lake"), places=where.places(request))
     tables = {name: lake.table(name) for name in ("orders", "items", "notes")}
     for table in tables.values():
         table.append(2)
@@ -47,7 +50,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Before:
         lake.source.delete(path.removeprefix(f"{lake.source.url}/"))
     lake.source.put_if_absent(STRANGER, [b"not of the point"])
     differs = tables["notes"].live_paths()[0].removeprefix(f"{lake.source.url}/")
-    return Before(lake, lake.keep(), wanted, pointers, differs)
+    return Before(lake, lake.keep(), wanted, pointers, differs, where.every)
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_it_says_what_it_would_do_and_does_nothing(before: Before, lake: Lake) -
 @pytest.mark.parametrize("way", WAYS)
 def test_at_every_effect(before: Before, lake: Lake, way: str) -> None:
     words = ("lake.sales.orders", "lake.sales.items")
-    for strike in strikes(way, _effects(lake, words)):
+    for strike in strikes(way, _effects(lake, words), before.every):
         lake.set_back(before.kept)
         was = _versions(lake)
         _struck(lake, strike, words)
@@ -86,7 +89,7 @@ def test_at_every_effect_over_other_bytes(before: Before, lake: Lake, way: str) 
     """With the user's word a file of other bytes and a pointer are replaced: nothing else is touched, and never half."""
     _change(before, lake)
     changed, words = lake.keep(), (str(NOTES),)
-    for strike in strikes(way, _effects(lake, words, over=True)):
+    for strike in strikes(way, _effects(lake, words, over=True), before.every):
         lake.set_back(changed)
         was = _versions(lake)
         was.pop(before.differs)
@@ -106,7 +109,7 @@ def _change(before: Before, lake: Lake) -> None:
 
 def _effects(lake: Lake, words: tuple[str, ...] = (), *, over: bool = False) -> list[Call]:
     plan, kept = FaultPlan(), lake.keep()
-    lake.restore(words=words, open_=faulty_open(plan), open_catalog=_faulty(lake, plan), over=over)
+    lake.restore(words=words, open_=faulty_open(plan, lake.open_store), open_catalog=_faulty(lake, plan), over=over)
     lake.set_back(kept)
     return plan.effects
 
@@ -114,10 +117,12 @@ def _effects(lake: Lake, words: tuple[str, ...] = (), *, over: bool = False) -> 
 def _struck(lake: Lake, strike: Strike, words: tuple[str, ...] = (), *, over: bool = False) -> None:
     plan = strike.plan()
     try:
-        lake.restore(words=words, open_=faulty_open(plan), open_catalog=_faulty(lake, plan), over=over)
+        lake.restore(words=words, open_=faulty_open(plan, lake.open_store), open_catalog=_faulty(lake, plan), over=over)
     except (BergungError, Crash):
         pass
     fired(strike, plan)
+    if isinstance(lake.parts, Buckets):
+        assert lake.parts.unfinished() == [], str(strike)
 
 
 def _part(objects: dict[str, bytes], prefix: str) -> dict[str, bytes]:
