@@ -11,6 +11,8 @@ import pytest
 from bergung.cli.main import cli
 from bergung.cli.watching import LineWatching, facts
 from bergung.clock import SystemClock
+from bergung.stores.memory import MemoryStore
+from bergung.vault.layout import VAULT_DOCUMENT
 from tests.command import Said, call, child
 from tests.stories.small_lake import SmallLake
 from tests.synthetic import Shape, SyntheticTable
@@ -102,6 +104,7 @@ def every_kind_of_result(lake: SmallLake) -> Iterator[Said]:
     yield call("vault", "copy", "second", "--data", "10%", "--json")
     (lake.vault / "log" / f"{len(list((lake.vault / 'log').iterdir())):020d}.json").write_text("void")
     yield call("verify", "--json")
+    yield tampered_vault()
     run = "20990101T000000Z-0123456789"
     (lake.vault / "runs" / run).mkdir()
     (lake.vault / "runs" / run / "start.json").write_text('{"at": "2099-01-01T00:00:00.000000Z", "verb": "backup"}')
@@ -118,6 +121,14 @@ def every_kind_of_result(lake: SmallLake) -> Iterator[Said]:
         yield call(*words, "--json")
     runs = call("runs", "--json").result["runs"]
     yield call("logs", runs[0]["run"], "--json")
+
+
+def tampered_vault() -> Said:
+    """Somebody wrote over an object of a vault that keeps versions."""
+    store = MemoryStore("tampered", versioned=True)
+    assert call("init", "--vault", store.url).code == 0
+    store.overwrite(VAULT_DOCUMENT, b"{}")
+    return call("verify", "--vault", store.url, "--json")
 
 
 def harm(lake: SmallLake) -> None:

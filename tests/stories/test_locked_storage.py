@@ -1,6 +1,6 @@
 """On locked storage whoever can write but not delete versions can neither change nor hide a sealed point."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,6 +11,9 @@ from bergung.backup.request import BackupRequest
 from bergung.backup.run import run_backup
 from bergung.catalogs.select import select_tables
 from bergung.errors import BergungError, NotAllowed
+from bergung.stores.base import Version
+from bergung.stores.probe import PROBE
+from bergung.upkeep.tampering import HIDDEN, OVERWRITTEN
 from bergung.upkeep.verify import VerifyRequest, run_verify
 from bergung.vault.layout import CHECKPOINTS, LOG, point_key, run_key, slot_key
 from bergung.vault.vault import read_state
@@ -69,6 +72,16 @@ class Story:
         self.orders.append(2)
         self.lake.publish(self.orders)
 
+    def attacked(self, attack: Attack) -> list[tuple[str, bool]]:
+        """What somebody else left there: key, and whether it is a marker."""
+        before = set(self.versions())
+        attack(self.lake)
+        left = set(self.versions()) - before
+        return sorted((version.key, version.is_marker) for version in left if not version.key.startswith(PROBE))
+
+    def versions(self) -> Iterator[Version]:
+        return (replace(version, is_latest=False) for version in self.lake.store.list_versions(""))
+
     def check(self, *points: str) -> None:
         """Those points, or all, verify and come back byte for byte; the source is as before then."""
         kept = self.lake.keep()
@@ -110,14 +123,16 @@ def story(tmp_path: Path) -> Story:
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_sealed_points_stay(story: Story, name: str) -> None:
-    ATTACKS[name](story.lake)
+    tried = story.attacked(ATTACKS[name])
     assert story.lake.points() == list(story.wanted)
     # By their lengths only, and by their bytes.
     seen = run_verify(story.lake.effects(), story.lake.vault(), VerifyRequest(share=0.0))
     assert (seen.damages, seen.points) == ((), 2)
+    assert sorted((each.file, each.what == HIDDEN) for each in seen.tampered) == tried != []
     story.check()
     story.goes_on()
     assert story.lake.points() == list(story.wanted)
+    assert story.lake.verify().tampered == seen.tampered
 
 
 @pytest.mark.parametrize("name", ADDITIONS)
@@ -127,6 +142,31 @@ def test_what_is_added_harms_nothing_else(story: Story, name: str) -> None:
     story.goes_on()
     harmed = {damage.points for damage in story.lake.verify().damages}
     assert all(not set(points) & set(story.wanted) for points in harmed)
+
+
+def test_without_an_intruder_nothing_is_named(story: Story) -> None:
+    story.goes_on()
+    assert story.lake.verify().tampered == ()
+
+
+def test_only_what_a_point_needs_is_named_with_it(story: Story) -> None:
+    first, second = story.wanted
+    story.lake.store.overwrite(point_key(first), b"{}")
+    story.lake.store.put_marker(slot_key(LOG, 0))
+    assert [each.file for each in story.lake.verify(second).tampered] == [slot_key(LOG, 0)]
+    assert [each.file for each in story.lake.verify(first).tampered] == [slot_key(LOG, 0), point_key(first)]
+
+
+def test_our_own_bytes_over_a_marker_are_not_named(story: Story) -> None:
+    """Where the bytes that a marker hides are stored once more; other bytes of the same length are somebody else's."""
+    key = next(stat.key for stat in story.lake.store.list("tables/") if "/data/" in stat.key)
+    content = story.lake.store.read(key)
+    story.lake.store.put_marker(key)
+    story.lake.store.put_if_absent(key, [content])
+    assert [each.what for each in story.lake.verify().tampered] == [HIDDEN]
+    story.lake.store.put_marker(key)
+    story.lake.store.put_if_absent(key, [content[::-1]])
+    assert [each.what for each in story.lake.verify().tampered] == [HIDDEN, HIDDEN, OVERWRITTEN]
 
 
 def test_everything_at_once(story: Story) -> None:

@@ -1,5 +1,6 @@
 """Is everything that the sealed points need there, and is it what it was."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bergung.carry.effects import Effects
@@ -8,9 +9,13 @@ from bergung.model.record import Count
 from bergung.stores.digest import read_verified
 from bergung.upkeep.damage import Damage
 from bergung.upkeep.looking import Depth, look_through
+from bergung.upkeep.tampering import Tampered, tampered, tampered_of
 from bergung.vault.journal import Run, begin
 from bergung.vault.layout import VAULT_DOCUMENT
-from bergung.vault.vault import State, Vault, read_state
+from bergung.vault.vault import State, Vault, read_record, read_state
+
+NAMED = 1000
+"""So many tries are named; all are counted."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,9 @@ class VerifyResult:
     damaged_count: int
     void_slots: tuple[int, ...]
     head: str
+    tampered: tuple[Tampered, ...]
+    """What others tried, the first of it; what it harmed is among the damages."""
+    tampered_count: int
 
 
 def run_verify(effects: Effects, vault: Vault, request: VerifyRequest) -> VerifyResult:
@@ -60,6 +68,7 @@ def _run(effects: Effects, vault: Vault, request: VerifyRequest, run: Run) -> Ve
     points = [state.find(request.point)] if request.point else list(state.points)
     words = _first_words(vault, state)
     seen = look_through(effects, vault, run.id, points, Depth(request.share, request.budget_bytes))
+    tries, count = _tries(vault, state, request)
     return VerifyResult(
         run=run.id,
         points=len(points),
@@ -69,7 +78,30 @@ def _run(effects: Effects, vault: Vault, request: VerifyRequest, run: Run) -> Ve
         damaged_count=len(words) + seen.damaged_count,
         void_slots=state.chain.void,
         head=state.head,
+        tampered=tries,
+        tampered_count=count,
     )
+
+
+def _tries(vault: Vault, state: State, request: VerifyRequest) -> tuple[tuple[Tampered, ...], int]:
+    named, count = [], 0
+    for each in _found(vault, state, request.point):
+        count += 1
+        if count <= NAMED:
+            named.append(each)
+    return tuple(named), count
+
+
+def _found(vault: Vault, state: State, word: str | None) -> Iterator[Tampered]:
+    if word is None:
+        return tampered(vault)
+    point = state.find(word)
+    try:
+        folders = {entry.location for entry in read_record(vault, point).tables.values()}
+    except DamageFound:
+        # It is named among the damages; without it nobody knows the folders.
+        folders = set()
+    return tampered_of(vault, point, folders)
 
 
 def _expect(state: State, head: str | None) -> None:

@@ -10,13 +10,15 @@ from bergung.cli.door import Door
 from bergung.cli.tables import shown
 from bergung.cli.telling import Part, Result
 from bergung.cli.work import at_work, open_vault
+from bergung.clock import to_text
 from bergung.errors import DamageFound, UsageError
 from bergung.upkeep.damage import Damage
+from bergung.upkeep.tampering import Tampered
 from bergung.upkeep.verify import VerifyRequest, VerifyResult, run_verify
 
 DIGEST = re.compile("sha256:[0-9a-f]{64}")
 NAMED = 100
-"""So many damaged files are in the JSON result; all are counted."""
+"""So many damaged files, and tries, are in the JSON result; all are counted."""
 
 
 def verify(door: Door, point: str | None, given: Mapping[str, Any]) -> Result:
@@ -48,6 +50,8 @@ def _facts(result: VerifyResult) -> dict[str, Any]:
         "damaged_count": result.damaged_count,
         "damages": [damage_facts(damage) for damage in result.damages[:NAMED]],
         "void_slots": list(result.void_slots),
+        "tampered_count": result.tampered_count,
+        "tampered": [_try_facts(each) for each in result.tampered[:NAMED]],
         "head": result.head,
     }
 
@@ -63,12 +67,28 @@ def damage_facts(damage: Damage) -> dict[str, Any]:
     }
 
 
+def _try_facts(tried: Tampered) -> dict[str, Any]:
+    return {"file": tried.file, "what": tried.what, "at": to_text(tried.at)}
+
+
 def _parts(result: VerifyResult) -> Iterator[Part]:
     yield f"{words.many(result.points, 'point')}: {counts.told(result.checked)} are there, {counts.told(result.read)} read"
     yield from damage_parts(result.damages, result.damaged_count)
     if result.void_slots:
         yield f"void slots in the log, passed over: {', '.join(map(str, result.void_slots))}"
+    yield from _tried(result)
     yield f"head {result.head}"
+
+
+def _tried(result: VerifyResult) -> Iterator[Part]:
+    """Said also when every point is whole: somebody has rights in this vault that nobody needs."""
+    if not result.tampered:
+        return
+    yield f"tried by somebody else: {words.number(result.tampered_count)}, the points are read past it:"
+    for each in result.tampered[: counts.SHOWN_FILES]:
+        yield f"  {each.file}: {each.what}, {to_text(each.at)}"
+    if result.tampered_count > counts.SHOWN_FILES:
+        yield f"  … and {words.number(result.tampered_count - counts.SHOWN_FILES)} more"
 
 
 def damage_parts(damages: Sequence[Damage], count: int) -> Iterator[Part]:
