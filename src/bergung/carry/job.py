@@ -13,7 +13,7 @@ from bergung.errors import MissingObject, ObjectExists, Refused
 from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
-from bergung.stores.open import open_path, open_store
+from bergung.stores.open import is_far, open_path, open_store
 from bergung.vault.layout import VAULT_DOCUMENT, run_key
 from bergung.vault.receipts import from_bytes, to_bytes
 
@@ -43,6 +43,9 @@ class TableJob:
     """How the table's own files are reached, as far as its catalog says."""
 
 
+FILES_AT_ONCE = 16
+
+
 @dataclass(frozen=True)
 class Job:
     """A run as its functions see it; `open` is replaced only by tests, to put faults around real stores."""
@@ -63,6 +66,12 @@ class Job:
     """The second vault, when one is copied."""
     travelled: bool = field(default=False, compare=False)
     """It came to a process that may be on another machine."""
+
+    @property
+    def files_at_once(self) -> int:
+        """By one worker; on a disk one after another is quickest."""
+        places = (self.vault_url, self.target_url, *(table.location for table in self.tables.values()))
+        return FILES_AT_ONCE if any(map(is_far, places)) else 1
 
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""

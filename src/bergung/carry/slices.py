@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 from bergung.carry.engine import Batches
 from bergung.carry.job import Durable, Job, read_part, write_named_part
@@ -23,6 +24,9 @@ class Outcome:
     """Bytes that were really carried, or read by verify; None when nothing had to be done."""
     durable: tuple[Store, str] | None = None
 
+
+SMALL_BYTES = 4 * 1024 * 1024
+"""So many times `files_at_once` may be in memory."""
 
 Act = Callable[[Job, list[Row]], Outcome]
 """Gets all rows that name one file, the one that the newest snapshot sees first."""
@@ -67,11 +71,27 @@ def _acted(job: Job, act: Act, slice_: Row) -> _Sum:
     total = _Sum()
     try:
         rows = read_part(job, slice_["part"]).slice(slice_["start"], slice_["count"])
-        for group in files_of(rows):
-            _add(total, act(job, group))
+        for outcome in _outcomes(job, act, list(files_of(rows))):
+            _add(total, outcome)
     except BergungError as failure:
         total.error = error_text(failure)
     return total
+
+
+def _outcomes(job: Job, act: Act, files: list[list[Row]]) -> Iterator[Outcome]:
+    """Small files over a network several at once: nearly all of their time is waiting. Large ones are parallel in themselves."""
+    small = [file for file in files if job.files_at_once > 1 and _bytes(file) <= SMALL_BYTES]
+    with ThreadPoolExecutor(job.files_at_once) as pool:
+        try:
+            yield from pool.map(partial(act, job), small)
+        except BergungError:
+            pool.shutdown(cancel_futures=True)
+            raise
+    yield from (act(job, file) for file in files if job.files_at_once == 1 or _bytes(file) > SMALL_BYTES)
+
+
+def _bytes(file: list[Row]) -> int:
+    return int(file[0]["declared_bytes"] or file[0]["size_bytes"] or 0)
 
 
 def _settled(job: Job, slice_: Row, total: _Sum) -> Row:

@@ -79,7 +79,8 @@ def _refuse_stopped(effects: Effects, job: Job) -> None:
 def _braked(effects: Effects, job: Job) -> Job:
     if not effects.brakes.is_slow:
         return job
-    return replace(job, open=BrakedOpen(job.open, pace_of(effects.brakes, effects.engine().parallelism)))
+    workers = effects.engine().parallelism * job.files_at_once
+    return replace(job, open=BrakedOpen(job.open, pace_of(effects.brakes, workers)))
 
 
 def _is_cancelled(job: Job) -> bool:

@@ -63,6 +63,11 @@ def open_path(path: str, open_store: OpenStore = open_store, access: tuple[Acces
     return open_store("file:///", access), "/".join(segment for segment in local.split("/") if segment)
 
 
+def is_far(address: str) -> bool:
+    """True where each request takes its time, however little it asks for."""
+    return _scheme(address).lower() in S3
+
+
 def _scheme(address: str) -> str:
     if address.startswith("file:/"):
         return "file"

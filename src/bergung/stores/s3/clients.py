@@ -10,7 +10,7 @@ from bergung.clock import Clock
 from bergung.stores.access import Access, fresh, reaching
 from bergung.version import VERSION
 
-_CONNECTIONS = 32
+_CONNECTIONS = 64
 _CONNECT_SECONDS, _READ_SECONDS = 10, 60
 # Catalogs that lend credentials may lend others for each table; a client costs some 5 MB.
 _KEPT = 32
