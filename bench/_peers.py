@@ -11,7 +11,7 @@ from pathlib import Path
 
 from _rounds import Contestant, run, timed
 
-PACKAGES = {"restic": "restic", "borg": "borgbackup", "rclone": "rclone"}
+PACKAGES = {"restic": "restic", "borg": "borgbackup", "rclone": "rclone", "aws": "awscli"}
 HERE = Path(__file__).resolve().parent
 TWO_THREADS, TWO_THREADS_UNSYNCED = "two threads of Python", "two threads of Python, not synced"
 RESTIC, BORG = "restic --compression off", "borg -C none"

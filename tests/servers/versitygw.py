@@ -12,8 +12,8 @@ from tests.servers.s3 import KEY_ID, SECRET, S3Server
 
 
 @contextmanager
-def versitygw(folder: Path, port: int | None = None) -> Iterator[S3Server]:
-    """While inside, it serves what lies in the folder."""
+def versitygw(folder: Path, port: int | None = None, *, access_log: Path | None = None) -> Iterator[S3Server]:
+    """While inside, it serves what lies in the folder; with a log, a line for each request."""
     port = port or free_port()
     # The path of the versions must not begin with that of the objects.
     root, versions, users = (folder / name for name in ("objects", "versions", "users"))
@@ -26,6 +26,7 @@ def versitygw(folder: Path, port: int | None = None) -> Iterator[S3Server]:
         "--iam-dir",
         users,
         "--quiet",
+        *(["--access-log", access_log] if access_log else []),
         "posix",
         "--versioning-dir",
         versions,
