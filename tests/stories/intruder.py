@@ -8,7 +8,6 @@ from typing import Any
 from bergung.stores.access import Access
 from bergung.stores.base import Store
 from bergung.stores.digest import digest_of
-from bergung.stores.open import open_store
 from bergung.vault.layout import CHECKPOINTS, LOG, beside_key, slot_key
 from bergung.vault.vault import read_state
 from tests.faults.lake import Lake, contents, filled
@@ -79,10 +78,16 @@ def slots_beside(lake: Lake) -> None:
     """Where a careless reader would find slots."""
     entries = read_state(lake.vault()).chain.entries
     for entry in entries:
-        for key in (f"{LOG}z/{entry.slot:020d}.json", f"{LOG}{entry.slot:020d}.json.json", f"{LOG}{entry.slot:020d}.json/x"):
+        for key in (f"{LOG}z/{entry.slot:020d}.json", f"{LOG}{entry.slot:020d}.json.json"):
             lake.store.overwrite(key, seal_text(entry.slot, entry.previous, "forged"))
     ahead = entries[-1].slot + 5
     lake.store.overwrite(slot_key(LOG, ahead), seal_text(ahead, entries[-1].digest, "forged"))
+
+
+def slots_below(lake: Lake) -> None:
+    """Slots as folders of slots."""
+    for entry in read_state(lake.vault()).chain.entries:
+        lake.store.overwrite(f"{slot_key(LOG, entry.slot)}/x", seal_text(entry.slot, entry.previous, "forged"))
 
 
 def fill_log(lake: Lake, slots: int) -> None:
@@ -119,7 +124,7 @@ def next_keys(lake: Lake) -> list[str]:
     before = set(contents(copy))
 
     def open_copy(url: str, access: tuple[Access, ...] = ()) -> Store:
-        return open_store(copy.url if url == lake.store.url else url, access)
+        return lake.open_store(copy.url if url == lake.store.url else url, access)
 
     lake.backup(open_=open_copy)
     return [key for key in contents(copy) if key not in before and key.startswith("tables/")]
@@ -127,7 +132,8 @@ def next_keys(lake: Lake) -> list[str]:
 
 def plant(lake: Lake, keys: Iterable[str]) -> None:
     for key in keys:
-        lake.store.put_if_absent(key, [JUNK])
+        assert not any(lake.store.list_versions(key)), "not a key that will be new"
+        lake.store.overwrite(key, JUNK)
 
 
 def beside_keys(lake: Lake, keys: Iterable[str]) -> list[str]:

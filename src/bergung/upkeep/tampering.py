@@ -7,8 +7,7 @@ from itertools import groupby
 
 from bergung.stores.base import Store, Version
 from bergung.stores.digest import digest_of_blocks
-from bergung.stores.probe import PROBE
-from bergung.vault.layout import ADMIN_LOG, CHECKPOINTS, LOG, VAULT_DOCUMENT, point_key, slot_of
+from bergung.vault.layout import ADMIN_LOG, CHECKPOINTS, LOG, POINTS, RUNS, TABLES, VAULT_DOCUMENT, point_key, slot_of
 from bergung.vault.vault import Point, Vault
 
 OVERWRITTEN, HIDDEN, FORGED, STRAY = "overwritten", "hidden by a marker", "forged slot", "no slot of this log"
@@ -24,8 +23,8 @@ class Tampered:
 
 
 def tampered(vault: Vault) -> Iterator[Tampered]:
-    """Every version and marker that is not ours, by key; nothing where versions are not kept."""
-    return _below(vault.store, [""])
+    """Every version and marker that is not ours, what points need first; nothing where versions are not kept."""
+    return _below(vault.store, [VAULT_DOCUMENT, LOG, ADMIN_LOG, CHECKPOINTS, POINTS, TABLES, RUNS])
 
 
 def tampered_of(vault: Vault, point: Point, folders: Iterable[str]) -> Iterator[Tampered]:
@@ -41,7 +40,7 @@ def _below(store: Store, prefixes: Iterable[str]) -> Iterator[Tampered]:
         for key, versions in groupby(store.list_versions(prefix), key=lambda version: version.key):
             if _is_stray(last, key):
                 yield from (Tampered(key, STRAY, version.modified_at) for version in versions)
-            elif not key.startswith(PROBE):
+            else:
                 yield from _of_key(store, list(versions))
                 last = key
 

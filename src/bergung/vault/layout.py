@@ -10,6 +10,7 @@ LOG = "log/"
 ADMIN_LOG = "log-admin/"
 CHECKPOINTS = "checkpoints/"
 POINTS = "points/"
+TABLES = "tables/"
 RUNS = "runs/"
 
 _LABEL_BYTES = 80
@@ -43,7 +44,7 @@ def run_key(run: str, name: str) -> str:
 def table_folder(namespace: tuple[str, ...], name: str, identity: str) -> str:
     """The folder of a table seen for the first time; the label is for people only."""
     label = _NOT_LABEL.sub("_", ".".join((*namespace, name)))[:_LABEL_BYTES].lstrip(".")
-    return f"tables/{label}-{identity.removeprefix('sha256:')[:8]}/"
+    return f"{TABLES}{label}-{identity.removeprefix('sha256:')[:8]}/"
 
 
 def receipts_key(of: str, own: str) -> str:
