@@ -57,23 +57,29 @@ def test_a_large_table_by_its_metadata(large: SyntheticTable, tmp_path: Path) ->
     assert counts.requests() < 120
 
 
-def test_a_commit_that_merges_manifests_reads_no_file_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("commits", [0, 1])
+def test_a_commit_that_merges_manifests_reads_no_file_again(tmp_path: Path, commits: int) -> None:
+    """Also when commits before it, as new, still name the manifests that it merges."""
     table = SyntheticTable(tmp_path / "t", Shape())
     for _ in range(4):
         table.append(5)
         table.commit()
     vault = (tmp_path / "vault").as_uri()
     _backup(vault, table, ALL, Counts())
+    for _ in range(commits):
+        table.append(2)
+        table.commit()
     table.append(2)
     table.merge(4)
     table.commit()
     counts = Counts()
     result = _backup(vault, table, ALL, counts)
     data = {key for operation in ("read", "blocks") for key in counts.keys(operation, _key(table)) if key.endswith(".parquet")}
-    assert len(data) == 2, "the two new files, none of the twenty that only changed their manifest"
-    assert result.opened_manifests == 2
+    new = 2 + 2 * commits
+    assert len(data) == new, "the new files, none of the twenty that only changed their manifest"
+    assert result.opened_manifests == 2 + commits
     entry = next(iter(result.record.tables.values()))
-    assert (entry.status, entry.new_files["data"].files) == ("complete", 2)
+    assert (entry.status, entry.new_files["data"].files) == ("complete", new)
 
 
 @pytest.mark.parametrize("verb", ["backup", "restore"])

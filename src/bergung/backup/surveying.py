@@ -33,6 +33,8 @@ class Survey:
     """New manifest lists, held in the vault."""
     named: dict[str, Row] = field(default_factory=dict)
     """Every manifest that a new list names, as the list has it."""
+    named_by: dict[str, set[str]] = field(default_factory=dict)
+    """By the path of a new list, the manifests that it names."""
     manifests: dict[str, Row] = field(default_factory=dict)
     """Settled rows of manifests, by path."""
     opened: list[Row] = field(default_factory=list)
@@ -61,14 +63,21 @@ class Survey:
         return [snapshot for snapshot in self.located.metadata.snapshots if snapshot.snapshot_id not in new]
 
     def replaced(self) -> tuple[Replaced, ...]:
-        """Manifests of the new snapshots' parents that no new list names: their files may live on in new manifests."""
+        """Known manifests that a new snapshot dropped and its parent had: their files may live on in new manifests."""
         by_id = {snapshot.snapshot_id: snapshot for snapshot in self.located.metadata.snapshots}
-        found: dict[str, Row] = {}
+        known: dict[str, Row] = {}
+        dropped: set[str] = set()
         for snapshot in self.new_snapshots():
             parent = by_id.get(snapshot.parent_id) if snapshot.parent_id is not None else None
-            found |= self.known.manifests_of(parent.manifest_list if parent else None)
-        gone = (row for path, row in found.items() if path not in self.named)
+            before = parent.manifest_list if parent else None
+            own = self.known.manifests_of(before)
+            known |= own
+            dropped |= (own.keys() | self._names(before)) - self._names(snapshot.manifest_list)
+        gone = (row for path, row in known.items() if path in dropped)
         return tuple(Replaced(row["digest"], row["receipts"]) for row in gone if row["receipts"])
+
+    def _names(self, new_list: str | None) -> set[str]:
+        return self.named_by.get(new_list or "", set())
 
 
 def begin(located: Located, index: int, known: Known, prefixes: Sequence[str], more: Sequence[ReachedFile] = ()) -> Survey:
@@ -109,6 +118,7 @@ def _note(survey: Survey, row: Row) -> None:
         survey.error = error_of(row["error"])
     elif row["kind"] == FileKind.MANIFEST:
         survey.named[row["path"]] = row
+        survey.named_by.setdefault(row["parent"], set()).add(row["path"])
     elif row["state"] == MISSING or row["error"] is not None:
         survey.lost.append(row)
         survey.rows[row["path"]] = row
