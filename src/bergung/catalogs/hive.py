@@ -153,7 +153,8 @@ class HiveCatalog:
         raise _taken(table)
 
     def _shown(self, metadata_location: str) -> Shown:
-        store, key = open_path(metadata_location, self._declaration.open_store)
+        access = declared_access(self._declaration)
+        store, key = open_path(metadata_location, self._declaration.open_store, access)
         return shown(store.read(key), metadata_location)
 
 
