@@ -5,12 +5,13 @@ Iceberg's core library is called through Spark's JVM: Trino, Flink and every Jav
 
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pyiceberg.table import Table
 
-from readers import plain_path, table_file
+from readers import TableFile, is_local, plain_path, reach, table_file
 
 FIVE_DAYS = 5 * 24 * 3600
 
@@ -24,7 +25,7 @@ def delete_on_read(spark: Any, table: str) -> None:
 
     Such a table is not upgraded: DuckDB (1.5.5) cannot read manifests of version 1 in a table of version 2.
     """
-    if table_file(metadata_location(spark, table)).metadata["format-version"] > 1:
+    if current_file(spark, table).metadata["format-version"] > 1:
         spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     column = spark.table(table).columns[0]
     spark.sql(f"DELETE FROM {table} WHERE pmod(hash(`{column}`), 7) = 0")
@@ -67,8 +68,10 @@ def expire_by_pyiceberg(table: Table, snapshot_ids: list[int]) -> None:
 
 def orphans(spark: Any, table: str) -> list[str]:
     """What `remove_orphan_files` would delete in five days."""
-    folder = Path(plain_path(table_file(metadata_location(spark, table)).metadata["location"]))
-    for path in folder.rglob("*"):
+    location = current_file(spark, table).metadata["location"]
+    if not is_local(location):
+        return _orphans_among(spark, table, _older_files(spark, table, location))
+    for path in Path(plain_path(location)).rglob("*"):
         modified = path.stat().st_mtime - FIVE_DAYS
         os.utime(path, (modified, modified))
     return [row[0] for row in _call(spark, table, "remove_orphan_files", "dry_run => true").collect()]
@@ -93,8 +96,29 @@ def metadata_location(spark: Any, table: str) -> str:
     return str(java_table(spark, table).operations().current().metadataFileLocation())
 
 
+def current_file(spark: Any, table: str) -> TableFile:
+    return table_file(metadata_location(spark, table), reach(spark, table))
+
+
 def java_table(spark: Any, table: str) -> Any:
     return spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, table)
+
+
+def _older_files(spark: Any, table: str, location: str) -> Any:
+    """The procedure's own list, each file five days older: the age of an object cannot be changed."""
+    found = java_table(spark, table).io().listPrefix(f"{location}/").iterator()
+    files = []
+    while found.hasNext():
+        each = found.next()
+        files.append((each.location(), datetime.fromtimestamp(each.createdAtMillis() / 1000 - FIVE_DAYS, UTC)))
+    assert files, f"nothing is listed below {location}"
+    return spark.createDataFrame(files, "file_path STRING, last_modified TIMESTAMP")
+
+
+def _orphans_among(spark: Any, table: str, files: Any) -> list[str]:
+    files.createOrReplaceTempView("files_of_a_table")
+    arguments = "dry_run => true, file_list_view => 'files_of_a_table'"
+    return [row[0] for row in _call(spark, table, "remove_orphan_files", arguments).collect()]
 
 
 def _call(spark: Any, table: str, procedure: str, arguments: str) -> Any:

@@ -6,8 +6,8 @@ hide a lost or changed file.
 
 import gzip
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ import duckdb
 import duckdb_extension_avro
 import duckdb_extension_iceberg
 import pyarrow as pa
+from pyiceberg.io import load_file_io
 from pyiceberg.manifest import clear_manifest_cache
 from pyiceberg.table import StaticTable
 
@@ -34,6 +35,13 @@ class TableFile:
 
     location: str
     metadata: dict[str, Any]
+    reach: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """How PyIceberg comes to its files, by PyIceberg's properties."""
+
+    @property
+    def is_local(self) -> bool:
+        """Then DuckDB reads it too: for object stores it would have to fetch an extension."""
+        return is_local(self.location)
 
     @property
     def snapshot_ids(self) -> list[int]:
@@ -65,10 +73,18 @@ class TableFile:
         return fields_of_iceberg(schemas[self.metadata["current-schema-id"] if found is None else found])
 
 
-def table_file(location: str) -> TableFile:
-    content = Path(plain_path(location)).read_bytes()
+def table_file(location: str, reach: Mapping[str, str] | None = None) -> TableFile:
+    content = Path(plain_path(location)).read_bytes() if is_local(location) else _content(location, reach or {})
     text = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
-    return TableFile(location, json.loads(text))
+    return TableFile(location, json.loads(text), reach or {})
+
+
+def reach(spark: Any, table: str) -> dict[str, str]:
+    """How Spark's catalog of this table comes to its files; PyIceberg knows these properties by the same names."""
+    prefix = f"spark.sql.catalog.{table.partition('.')[0]}."
+    declared = spark.conf.getAll if spark is not None else {}
+    own = {key.removeprefix(prefix): value for key, value in declared.items() if key.startswith(prefix)}
+    return {key: value for key, value in own.items() if key.startswith(("s3.", "client."))}
 
 
 def all_snapshots(metadata_location: str) -> list[int]:
@@ -76,14 +92,14 @@ def all_snapshots(metadata_location: str) -> list[int]:
     return table_file(metadata_location).snapshot_ids
 
 
-def rows_by_pyiceberg(metadata_location: str, snapshot_id: int) -> pa.Table:
+def rows_by_pyiceberg(metadata_location: str, snapshot_id: int, reach: Mapping[str, str] | None = None) -> pa.Table:
     clear_manifest_cache()
-    return StaticTable.from_metadata(metadata_location).scan(snapshot_id=snapshot_id).to_arrow()
+    return StaticTable.from_metadata(metadata_location, dict(reach or {})).scan(snapshot_id=snapshot_id).to_arrow()
 
 
-def rows_by_pyiceberg_at(metadata_location: str, moment: int) -> pa.Table:
+def rows_by_pyiceberg_at(metadata_location: str, moment: int, reach: Mapping[str, str] | None = None) -> pa.Table:
     clear_manifest_cache()
-    table = StaticTable.from_metadata(metadata_location)
+    table = StaticTable.from_metadata(metadata_location, dict(reach or {}))
     snapshot = table.snapshot_as_of_timestamp(moment)
     assert snapshot is not None, f"PyIceberg knows no snapshot at {as_text(moment)}"
     return table.scan(snapshot_id=snapshot.snapshot_id).to_arrow()
@@ -114,6 +130,10 @@ def print_of(rows: pa.Table, fields: Sequence[Field]) -> Fingerprint:
     return fingerprint(rows.to_batches(), fields)
 
 
+def is_local(location: str) -> bool:
+    return location.startswith(("/", "file:"))
+
+
 def plain_path(location: str) -> str:
     """`file:/a` and `file:///a` as `/a`."""
     return "/" + location.removeprefix("file:").lstrip("/")
@@ -122,6 +142,11 @@ def plain_path(location: str) -> str:
 def as_text(moment: int) -> str:
     """Milliseconds as SQL writes them."""
     return datetime.fromtimestamp(moment // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S") + f".{moment % 1000:03}"
+
+
+def _content(location: str, reach: Mapping[str, str]) -> bytes:
+    with load_file_io(dict(reach), location).new_input(location).open() as stream:
+        return stream.read()
 
 
 def _duckdb_scan(metadata_location: str, moment: str) -> pa.Table:

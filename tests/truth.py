@@ -29,7 +29,7 @@ class Truth:
 
 def truth_of(metadata_location: str, spark: Any = None, table: str = "") -> Truth:
     """Read every retained snapshot by every reader; by Spark too when it is given, with the table's name in its catalog."""
-    file = readers.table_file(metadata_location)
+    file = readers.table_file(metadata_location, readers.reach(spark, table))
     return Truth(
         {each: _readings(_by_id(file, each, spark, table)) for each in file.snapshot_ids},
         {each: _readings(_by_time(file, each, spark, table)) for each in file.moments},
@@ -38,7 +38,7 @@ def truth_of(metadata_location: str, spark: Any = None, table: str = "") -> Trut
 
 def truth_again(before: Truth, metadata_location: str, spark: Any = None, table: str = "") -> Truth:
     """Only what was read before, as far as it is still there."""
-    file = readers.table_file(metadata_location)
+    file = readers.table_file(metadata_location, readers.reach(spark, table))
     retained = set(file.snapshot_ids)
     first = min(file.moments, default=0)
     return Truth(
@@ -69,9 +69,11 @@ def readers_agree(truth: Truth) -> None:
 
 def _by_id(file: TableFile, snapshot_id: int, spark: Any, table: str) -> Reads:
     fields = file.fields(snapshot_id)
-    reads: Reads = {"duckdb": lambda: print_of(readers.rows_by_duckdb(file.location, snapshot_id), fields)}
+    reads: Reads = {}
+    if file.is_local:
+        reads["duckdb"] = lambda: print_of(readers.rows_by_duckdb(file.location, snapshot_id), fields)
     if not file.has_equality_deletes(snapshot_id):
-        reads["pyiceberg"] = lambda: print_of(readers.rows_by_pyiceberg(file.location, snapshot_id), fields)
+        reads["pyiceberg"] = lambda: print_of(readers.rows_by_pyiceberg(file.location, snapshot_id, file.reach), fields)
     if spark is not None:
         reads["spark"] = lambda: print_of(readers.rows_by_spark(spark, table, snapshot_id), fields)
     if spark is not None and file.has_lineage:
@@ -82,9 +84,11 @@ def _by_id(file: TableFile, snapshot_id: int, spark: Any, table: str) -> Reads:
 def _by_time(file: TableFile, moment: int, spark: Any, table: str) -> Reads:
     current = file.current_at(moment)
     fields = file.fields(current)
-    reads: Reads = {"duckdb": lambda: print_of(readers.rows_by_duckdb_at(file.location, moment), fields)}
+    reads: Reads = {}
+    if file.is_local:
+        reads["duckdb"] = lambda: print_of(readers.rows_by_duckdb_at(file.location, moment), fields)
     if not file.has_equality_deletes(current):
-        reads["pyiceberg"] = lambda: print_of(readers.rows_by_pyiceberg_at(file.location, moment), fields)
+        reads["pyiceberg"] = lambda: print_of(readers.rows_by_pyiceberg_at(file.location, moment, file.reach), fields)
     if spark is not None:
         reads["spark"] = lambda: print_of(readers.rows_by_spark_at(spark, table, moment), fields)
     return reads

@@ -14,7 +14,7 @@ from pyiceberg.manifest import clear_manifest_cache
 from bergung.catalogs.declaration import s3_access
 from bergung.stores.access import Access
 from bergung.stores.open import open_path
-from tests.servers.s3 import KEY_ID, REGION, SECRET, OwnBucket, S3Server
+from tests.servers.s3 import REGION, SECRET, OwnBucket, S3Server
 
 CATALOG = "lake"
 SCHEMA = pa.schema([pa.field("id", pa.int64()), pa.field("name", pa.string())])
@@ -23,14 +23,14 @@ Rows = dict[int, list[tuple[int, str]]]
 
 def s3_properties(server: S3Server) -> dict[str, str]:
     """As a user declares a store to PyIceberg."""
-    keys = {"s3.access-key-id": KEY_ID, "s3.secret-access-key": SECRET}
+    keys = {"s3.access-key-id": server.key_id, "s3.secret-access-key": server.secret}
     return {"s3.endpoint": server.endpoint, "s3.region": REGION, "s3.path-style-access": "true", **keys}
 
 
 def access_entry(bucket: OwnBucket, folder: str = "") -> str:
     """As a user writes it into bergung.toml; the secret is in VAULT_SECRET."""
     server = bucket.server
-    lines = {"prefix": f"s3://{bucket.name}/{folder}", "endpoint": server.endpoint, "region": REGION, "key_id": KEY_ID}
+    lines = {"prefix": f"s3://{bucket.name}/{folder}", "endpoint": server.endpoint, "region": REGION, "key_id": server.key_id}
     written = "\n".join(f"{name} = {json.dumps(value)}" for name, value in lines.items())
     return f'[[access]]\n{written}\nsecret = "env:VAULT_SECRET"\n'
 

@@ -17,6 +17,10 @@ public final class HiveMetastore {
         Path folder = Path.of(words[0]).toAbsolutePath();
         int port = Integer.parseInt(words[1]);
         Configuration conf = settings(folder);
+        for (int each = 2; each < words.length; each++) {
+            String[] pair = words[each].split("=", 2);
+            conf.set(pair[0], pair[1]);
+        }
         TxnDbUtil.setConfValues(conf);
         TxnDbUtil.prepDb(conf);
         var handler = RetryingHMSHandler.getProxy(conf, new HiveMetaStore.HMSHandler("tests", conf, false), false);

@@ -16,17 +16,34 @@ from bergung.errors import BergungError
 from bergung.spark import java
 from tests.servers import maven
 from tests.servers.process import HOST, free_port, listens, running
+from tests.servers.s3 import REGION, S3Server
 
 _HERE = Path(__file__).parent
 
 
 @contextmanager
-def hive_metastore() -> Iterator[str]:
-    """The uri of a server of its own, 3.1.3, while inside."""
+def hive_metastore(*settings: str, s3: S3Server | None = None) -> Iterator[str]:
+    """The uri of a server of its own, 3.1.3, while inside; settings are written KEY=VALUE."""
     program = _java("mvn")
     jars = maven.ensure(_HERE / "hive.lock", servers_folder() / "hive")
-    with _running([program, "-cp", os.pathsep.join(map(str, jars)), str(_HERE / "HiveMetastore.java")]) as uri:
+    if s3 is not None:
+        jars = maven.ensure(_HERE / "hive_s3.lock", servers_folder() / "hive") + jars
+        settings += tuple(f"fs.{key}={value}" for key, value in _s3a(s3).items())
+    with _running([program, "-cp", os.pathsep.join(map(str, jars)), str(_HERE / "HiveMetastore.java")], settings) as uri:
         yield uri
+
+
+def _s3a(server: S3Server) -> dict[str, str]:
+    """A metastore makes the folder of each table itself, by Hadoop."""
+    return {
+        "s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "s3a.endpoint": server.endpoint,
+        "s3a.endpoint.region": REGION,
+        "s3a.access.key": server.key_id,
+        "s3a.secret.key": server.secret,
+        "s3a.path.style.access": "true",
+        "s3a.connection.ssl.enabled": "false",
+    }
 
 
 @contextmanager
@@ -40,12 +57,12 @@ def hive_metastore_2() -> Iterator[str]:
 
 
 @contextmanager
-def _running(command: list[str]) -> Iterator[str]:
+def _running(command: list[str], settings: tuple[str, ...] = ()) -> Iterator[str]:
     program, *words = command
     folder = Path(mkdtemp(prefix="hive-"))
     port = free_port()
     try:
-        quick = [program, "-Xmx512m", "-XX:TieredStopAtLevel=1", *words, str(folder), str(port)]
+        quick = [program, "-Xmx512m", "-XX:TieredStopAtLevel=1", *words, str(folder), str(port), *settings]
         with running(quick, folder, lambda: listens(port)):
             yield f"thrift://{HOST}:{port}"
     finally:

@@ -58,6 +58,22 @@ def listens(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
+def owners(port: int) -> frozenset[int]:
+    """The processes that hold the connection from this port of 127.0.0.1, while it is open."""
+    rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    local = f"0100007F:{port:04X}"
+    sockets = {f"socket:[{row[9]}]" for row in rows if row[1] == local}
+    return frozenset(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if sockets & _open_files(pid))
+
+
+def command_of(pid: int) -> str:
+    """Its command line; empty when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def answers(url: str) -> bool:
     """Somebody answers there by HTTP, whatever the answer, unless it is that the server is not ready."""
     try:
@@ -67,6 +83,13 @@ def answers(url: str) -> bool:
         return error.code < 500
     except OSError:
         return False
+
+
+def _open_files(pid: int) -> set[str]:
+    try:
+        return {os.readlink(each.path) for each in os.scandir(f"/proc/{pid}/fd")}
+    except OSError:  # it has ended, or is another's
+        return set()
 
 
 def _wait(server: "subprocess.Popen[bytes]", ready: Callable[[], bool], log: Path) -> None:

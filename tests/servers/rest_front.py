@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.servers.process import HOST
+from tests.servers.process import HOST, owners
 
 JSON = {"Content-Type": "application/json"}
 
@@ -50,6 +50,8 @@ class Asked:
     path: str
     headers: dict[str, str]
     body: bytes
+    pids: frozenset[int] = frozenset()
+    """Processes that hold the connection, where the front looks after that."""
 
 
 class Front:
@@ -58,6 +60,7 @@ class Front:
         self.upstream = upstream
         self.asked: list[Asked] = []
         self.rules: list[Rule] = []
+        self.looks_who_asks = False
         self.lock = threading.Lock()
 
     def says(self, method: str, pattern: str, body: Any = None, **more: Any) -> Rule:
@@ -91,7 +94,8 @@ def rest_front(upstream: str = "", tls: ssl.SSLContext | None = None) -> Iterato
 
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            front.asked.append(Asked(self.command, self.path, dict(self.headers.items()), body))
+            pids = owners(self.client_address[1]) if front.looks_who_asks else frozenset()
+            front.asked.append(Asked(self.command, self.path, dict(self.headers.items()), body, pids))
             rule = front.rule_for(self.command, self.path)
             passed = forward(front, front.asked[-1]) if rule is None or rule.forwards else None
             if rule is None or (rule.forwards and not rule.hangs_up and not rule.body):

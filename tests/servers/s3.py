@@ -18,10 +18,12 @@ KEY_ID, SECRET, REGION = "bergungtests", "bergungtestssecret", "us-east-1"
 
 @dataclass(frozen=True)
 class S3Server:
-    """Where it listens; everybody who asks with KEY_ID owns it."""
+    """Where it listens; everybody who asks with its keys owns it."""
 
     name: str
     endpoint: str
+    key_id: str = KEY_ID
+    secret: str = SECRET
 
     @cached_property
     def client(self) -> Any:
@@ -30,14 +32,14 @@ class S3Server:
             "s3",
             endpoint_url=self.endpoint,
             region_name=REGION,
-            aws_access_key_id=KEY_ID,
-            aws_secret_access_key=SECRET,
+            aws_access_key_id=self.key_id,
+            aws_secret_access_key=self.secret,
             config=Config(s3={"addressing_style": "path"}, max_pool_connections=32),
         )
 
     def access(self, prefix: str = "s3://") -> Access:
         """The owner's."""
-        return Access(prefix, self.endpoint, REGION, KEY_ID, SECRET, origin=f"the tests' {self.name}")
+        return Access(prefix, self.endpoint, REGION, self.key_id, self.secret, origin=f"the tests' {self.name}")
 
     def new_bucket(self, *, versioned: bool = False, locked: bool = False) -> "OwnBucket":
         """An empty one of its own; with locks it has versions too."""

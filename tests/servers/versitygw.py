@@ -12,8 +12,10 @@ from tests.servers.s3 import KEY_ID, SECRET, S3Server
 
 
 @contextmanager
-def versitygw(folder: Path, port: int | None = None, *, access_log: Path | None = None) -> Iterator[S3Server]:
-    """While inside, it serves what lies in the folder; with a log, a line for each request."""
+def versitygw(
+    folder: Path, port: int | None = None, *, access_log: Path | None = None, keys: tuple[str, str] = (KEY_ID, SECRET)
+) -> Iterator[S3Server]:
+    """While inside, it serves what lies in the folder; who has the keys owns it; with a log, a line for each request."""
     port = port or free_port()
     # The path of the versions must not begin with that of the objects.
     root, versions, users = (folder / name for name in ("objects", "versions", "users"))
@@ -32,5 +34,5 @@ def versitygw(folder: Path, port: int | None = None, *, access_log: Path | None 
         versions,
         root,
     ]
-    with running(command, folder, lambda: listens(port), {"ROOT_ACCESS_KEY": KEY_ID, "ROOT_SECRET_KEY": SECRET}):
-        yield S3Server("versitygw", f"http://{HOST}:{port}")
+    with running(command, folder, lambda: listens(port), {"ROOT_ACCESS_KEY": keys[0], "ROOT_SECRET_KEY": keys[1]}):
+        yield S3Server("versitygw", f"http://{HOST}:{port}", *keys)
