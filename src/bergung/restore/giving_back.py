@@ -44,15 +44,18 @@ def give_back(effects: Effects, planned: Planned, record: Record) -> Restored:
         try:
             if target.root.number not in lost:
                 _require_sight(planned, target)
-            _finish(planned, record, target, plan)
+            brought = _finish(planned, record, target, plan)
         except BergungError as error:
             failed[plan.table] = error
             continue
+        totals.moved_files += brought is not None
+        totals.moved_bytes += brought or 0
         (damaged if target.root.number in lost else done).append(plan.table)
     return Restored(totals, tuple(done), tuple(damaged), failed)
 
 
-def _finish(planned: Planned, record: Record, target: Target, plan: TablePlan) -> None:
+def _finish(planned: Planned, record: Record, target: Target, plan: TablePlan) -> int | None:
+    """The bytes of the metadata file, where it had to be brought."""
     outcome = give(planned.job, [target.metadata_row])
     if outcome.rows[0]["error"] is not None:
         raise error_of(outcome.rows[0]["error"])
@@ -64,6 +67,7 @@ def _finish(planned: Planned, record: Record, target: Target, plan: TablePlan) -
         target.catalog.register(target.name, plan.metadata_location)
     elif plan.action == CatalogAction.REPLACE:
         _replace(target, plan)
+    return outcome.moved_bytes
 
 
 def _replace(target: Target, plan: TablePlan) -> None:

@@ -126,7 +126,7 @@ def _parts(result: BackupResult, door: Door, took: float) -> Iterator[Part]:
     for name, entry in tables.items():
         yield from _remarks(name, entry)
     locked = [entry.locked_until for entry in tables.values() if entry.locked_until]
-    if locked:
+    if len(locked) == len(tables):
         yield f"locked until {words.time(min(locked))} UTC"
     yield f"head {result.head}"
     yield f"restore with: {_restore_command(result, door)}"
