@@ -17,7 +17,8 @@ from bergung.clock import SystemClock
 from bergung.errors import NotAllowed
 from bergung.stores.probe import PROBE
 from bergung.upkeep.tampering import HIDDEN, tampered
-from bergung.vault.layout import RUNS
+from bergung.vault.layout import LOG, RUNS, slot_key
+from bergung.vault.vault import read_state
 from tests.faults.buckets import FOLDER, Buckets, BucketStore
 from tests.faults.lake import Lake, Shared
 from tests.integration.intruder_users import client_of_intruder
@@ -97,6 +98,16 @@ def test_junk_under_the_keys_of_the_next_backup(story: Story) -> None:
     story.backup()
     story.check()
     story.goes_on()
+
+
+@pytest.mark.nightly
+def test_markers_on_the_keys_of_the_next_backup(story: Story) -> None:
+    """Where nothing lies yet, the slot that comes next too."""
+    slot = slot_key(LOG, read_state(story.lake.vault()).chain.next_slot)
+    for key in (*intruder.next_keys(story.lake), slot):
+        story.lake.store.put_marker(key)
+    story.goes_on()
+    assert story.lake.verify().damages == ()
 
 
 def test_the_store_itself_refuses_to_forget(story: Story, places: LockedVault) -> None:
