@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from threading import Barrier
 from uuid import uuid4
 
 import pytest
@@ -25,6 +26,7 @@ from bergung.stores.s3.store import S3Store
 from tests.contract.stores.contract import Cut, StoreContract
 from tests.contract.stores.versions import VersionsContract
 from tests.servers.s3 import OwnBucket, S3Server
+from tests.servers.s3_front import ending_keys
 
 MIB = 1024 * 1024
 
@@ -235,6 +237,17 @@ class S3Contract(StoreContract):
         assert store.read("key") == b"x"
         S3Store(f"s3://{bucket.name}/vault", (ended,)).head("key")
         assert asked_of[bucket.name] == 1
+
+    def test_24_8_threads_that_meet_the_end_of_credentials_together_ask_once(self, server: S3Server, bucket: OwnBucket) -> None:
+        together = Barrier(4, timeout=30)
+        with ending_keys(server.endpoint) as front, ThreadPoolExecutor(4) as pool:
+            front.ended.add("ended")
+            front.before = lambda asked: together.wait() if asked.key_id == "ended" and len(front.refused) < 4 else None
+            good = replace(server.access(f"s3://{bucket.name}/"), endpoint=front.url)
+            store = S3Store(f"s3://{bucket.name}/vault", (replace(good, key_id="ended", renew=Lender(good)),))
+            stats = list(pool.map(lambda key: store.put_if_absent(key, [b"x"]), "abcd"))
+        assert [stat.size_bytes for stat in stats] == [1] * 4
+        assert (len(front.refused), asked_of[bucket.name]) == (4, 1)
 
     @pytest.mark.parametrize("key", ["", "n" * 1025, "ü" * 513, "lone \ud800 surrogate"])
     def test_24_4_what_no_bucket_takes_is_refused(self, store: S3Store, key: str) -> None:

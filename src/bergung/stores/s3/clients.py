@@ -3,7 +3,7 @@
 import os
 from collections import OrderedDict
 from dataclasses import replace
-from threading import RLock
+from threading import RLock, local
 from typing import Any
 
 from bergung.clock import Clock
@@ -32,11 +32,13 @@ class Clients:
         self._sessions: dict[str, Any] = {}
         self._kept: OrderedDict[Access, Any] = OrderedDict()
         self._renewed: dict[Access, Access] = {}
+        self._threads = local()
 
     def of(self, access: Access, path: str, clock: Clock) -> Any:
         """The client for that path."""
         with self._guard:
             current = self._current(access, path, clock)
+            self._asked_with()[access] = current
             plain = replace(current, prefix="")
             if plain not in self._kept:
                 self._kept[plain] = self._made(plain)
@@ -46,15 +48,28 @@ class Clients:
             return self._kept[plain]
 
     def renew(self, access: Access, path: str) -> bool:
-        """Ask for new credentials although the old ones seemed to hold; False where nobody gives any."""
+        """Ask for new credentials although the old ones seemed to hold; False where nobody gives any.
+
+        Threads that meet the end together ask once: who comes later finds others than it asked with, and goes on with those.
+        """
         if access.renew is None:
             return False
-        renewed = reaching(path, access.renew())
-        if renewed is None or renewed == self._renewed.get(access, access):
-            return False
         with self._guard:
+            known = self._renewed.get(access, access)
+            if self._asked_with().get(access, known) != known:
+                return True
+            renewed = reaching(path, access.renew())
+            if renewed is None or renewed == known:
+                return False
             self._renewed[access] = renewed
         return True
+
+    def _asked_with(self) -> dict[Access, Access]:
+        """What each access stood for at this thread's last request."""
+        if not hasattr(self._threads, "asked_with"):
+            self._threads.asked_with = {}
+        found: dict[Access, Access] = self._threads.asked_with
+        return found
 
     def _current(self, access: Access, path: str, clock: Clock) -> Access:
         if access.renew is None:
