@@ -40,7 +40,7 @@ def tool(house: Path, name: str) -> list[str]:
         ("backup/__init__.py", "import bergung.restore", "bergung.backup is not allowed to import bergung.restore"),
         ("vault/layout.py", "import pyspark", "bergung is not allowed to import pyspark"),
         ("cli/__init__.py", "import pyiceberg", "bergung is not allowed to import pyiceberg"),
-        ("catalogs/__init__.py", "import obstore", "bergung is not allowed to import obstore"),
+        ("vault/__init__.py", "import botocore", "bergung is not allowed to import botocore"),
         ("backup/__init__.py", "import boto3", "bergung is not allowed to import boto3"),
         ("cli/__init__.py", "import fastapi", "bergung is not allowed to import fastapi"),
         ("carry/__init__.py", "import bergung.catalogs.settings", "bergung.carry is not allowed to import pyiceberg"),
