@@ -11,7 +11,7 @@ from tests.servers.spark_cluster import CONFS, Cluster
 from tests.stories.small_lake import SmallLake
 
 TABLES = (("sales", "orders"), ("sales", "eu", "stock"), ("empty",))
-MODES = ("cluster", "cluster_by_connect")
+MODES = ("cluster", pytest.param("cluster_by_connect", marks=pytest.mark.nightly))
 
 
 @pytest.fixture

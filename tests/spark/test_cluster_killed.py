@@ -18,6 +18,8 @@ from tests.servers.spark_cluster import Cluster, spark_cluster
 from tests.spark.test_cli_engines import large
 from tests.stories.small_lake import SmallLake
 
+pytestmark = pytest.mark.nightly
+
 FILES, SIZE = 16, 32 * 1024 * 1024
 CLOCK = SystemClock()
 

@@ -6,6 +6,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pytest
 from shell import shell
 from test_cluster import configure, lake  # noqa: F401 - a fixture
 
@@ -16,6 +17,8 @@ from tests.command import call
 from tests.servers.process import HOST, free_port
 from tests.servers.spark_cluster import Cluster
 from tests.stories.small_lake import SmallLake
+
+pytestmark = pytest.mark.nightly
 
 SECRET, PLAIN = "xK7-of-the-vault-q2Z", "a-word-for-everybody"
 """Neither looks like a secret: Spark redacts values too by their look."""

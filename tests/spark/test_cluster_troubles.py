@@ -21,6 +21,8 @@ from tests.stories.small_lake import SmallLake
 CLOCK = SystemClock()
 AS_314 = """
 import collections, sys
+
+pytestmark = pytest.mark.nightly
 version = collections.namedtuple("version", "major minor micro releaselevel serial")
 sys.version_info = version(3, 14, *sys.version_info[2:])
 """

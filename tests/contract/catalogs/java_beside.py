@@ -11,12 +11,11 @@ from pyspark.sql import SparkSession
 
 from bergung.spark import jars
 from bergung.spark.session import SessionSettings, default_cache, open_session
-from tests.contract.catalogs.java_engine import JavaEngine
+from tests.contract.catalogs.java_engine import EXTENSIONS, JavaEngine
 
 POSTGRES_JAR = jars.Jar(
     "org.postgresql", "postgresql", "42.7.7", "157963d60ae66d607e09466e8c0cdf8087e9cb20d0159899ffca96bca2528460"
 )
-EXTENSIONS = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
 
 
 class _Process(BaseManager):

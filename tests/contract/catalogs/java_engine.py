@@ -12,6 +12,8 @@ from bergung.model.names import TableName
 from tests.servers.postgres import PASSWORD, Postgres
 from tests.servers.process import HOST
 
+EXTENSIONS = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
+"""A process has one session, so whoever opens it first opens it so for all."""
 _NUMBERS = count()
 _JDBC = {"catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog"}
 

@@ -21,12 +21,13 @@ from bergung.spark.session import SessionSettings, open_session
 from bergung.stores.open import open_store
 from tests.contract.catalogs.contract import ODD, CatalogContract, wins
 from tests.contract.catalogs.hadoop_engine import HadoopEngine
+from tests.contract.catalogs.java_engine import EXTENSIONS
 from tests.readers import rows_by_duckdb_in
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    session = open_session(SessionSettings(iceberg=True, short=True))
+    session = open_session(SessionSettings(iceberg=True, short=True, confs=EXTENSIONS))
     yield session.newSession()
 
 

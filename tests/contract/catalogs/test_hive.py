@@ -335,6 +335,7 @@ class TestHiveOfPyIceberg(HiveContract):
             catalog.register(table, (tmp_path / "broken.metadata.json").as_uri())
         assert catalog.tables() == [orders]
 
+    @pytest.mark.nightly
     def test_a_thousand_tables_are_listed_and_located(self, catalog: Catalog, uri: str, orders: TableName) -> None:
         with client(uri) as asked:
             for number in range(600):
@@ -370,6 +371,7 @@ def entry_of(name: str, parameters: dict[str, str], kind: str = "EXTERNAL_TABLE"
     )
 
 
+@pytest.mark.nightly
 class TestHiveOfJava(HiveContract):
     @pytest.fixture
     def engine(self, java: JavaProcess, uri: str, tmp_path: Path) -> JavaBeside:

@@ -16,6 +16,8 @@ from tests.contract.catalogs.test_hive import HiveContract, HiveEngine, client, 
 from tests.servers.hive import emptied, hive_metastore_2
 from tests.servers.needed import absent
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:

@@ -17,10 +17,8 @@ from bergung.errors import Busy, UnknownTable, UsageError
 from bergung.model.names import TableName
 from bergung.spark.session import SessionSettings, open_session
 from tests.contract.catalogs.contract import CatalogContract
-from tests.contract.catalogs.java_engine import JavaEngine, on_sqlite
+from tests.contract.catalogs.java_engine import EXTENSIONS, JavaEngine, on_sqlite
 from tests.contract.catalogs.jdbc_schema import V0
-
-EXTENSIONS = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
 
 
 @pytest.fixture(scope="module")
