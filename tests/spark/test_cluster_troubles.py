@@ -18,11 +18,11 @@ from tests.servers.spark_cluster import CONFS, Cluster, interpreter
 from tests.spark.test_cli_engines import large
 from tests.stories.small_lake import SmallLake
 
+pytestmark = pytest.mark.nightly
+
 CLOCK = SystemClock()
 AS_314 = """
 import collections, sys
-
-pytestmark = pytest.mark.nightly
 version = collections.namedtuple("version", "major minor micro releaselevel serial")
 sys.version_info = version(3, 14, *sys.version_info[2:])
 """
