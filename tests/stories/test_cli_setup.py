@@ -46,7 +46,7 @@ def test_doctor_needs_java_only_for_spark_on_this_machine(lake: SmallLake, monke
 
 
 def test_a_catalog_of_a_kind_that_is_not_known_yet_breaks_nothing(lake: SmallLake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYICEBERG_CATALOG__FAR__URI", "http://127.0.0.1:1/")
+    monkeypatch.setenv("PYICEBERG_CATALOG__FAR__TYPE", "bigquery")
     said = call("doctor", "--json")
     assert said.code == 0
     (far,) = (each for each in said.result["checks"] if each["check"] == "catalog far")
