@@ -4,7 +4,6 @@ import random
 import secrets
 import time
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +21,8 @@ from bergung.stores.open import Stores
 from bergung.vault.vault import init_vault, open_vault
 from tests.command import call
 from tests.integration.real_lake import SCHEMA, RealLake, access_entry
-from tests.servers.s3 import OwnBucket, S3Server
-from tests.servers.toxiproxy import BadNetwork, bad_network
+from tests.servers.s3 import OwnBucket
+from tests.servers.toxiproxy import BadNetwork
 
 ROUNDS = 50
 FILES, FILE_BYTES, NAME_BYTES = 600, 1_000_000, 2_000
@@ -35,12 +34,6 @@ HARMS = {
     "timeout": {"timeout": 300},
     "bandwidth": {"rate": 500},
 }
-
-
-@pytest.fixture(scope="module")
-def network(versitygw_server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BadNetwork]:
-    with bad_network(versitygw_server, tmp_path_factory.mktemp("toxiproxy")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -1,7 +1,4 @@
-"""A server's program, or a skip that says how to get it; what was left out is told at the end of a run.
-
-A folder of tests that need servers has `pytest_terminal_summary` in its conftest.
-"""
+"""A server's program, or a skip that says how to get it; what was left out is told at the end of a run."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,7 +8,6 @@ import pytest
 from tools.servers import CannotBuild, Program, built
 
 _NEEDS = "needs a server: "
-_TOLD = pytest.StashKey[set[str]]()
 
 
 def needed(program: Program) -> Path:
@@ -30,10 +26,8 @@ def absent(why: CannotBuild) -> NoReturn:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """One line for each program that could not be had."""
     left_out = Counter(_why(report) for report in terminalreporter.stats.get("skipped", []))
-    told = terminalreporter.config.stash.setdefault(_TOLD, set())
     for why, count in left_out.items():
-        if _NEEDS in why and why not in told:
-            told.add(why)
+        if _NEEDS in why:
             terminalreporter.write_line(f"{count} tests left out: {why.partition(_NEEDS)[2]}", yellow=True)
 
 

@@ -16,7 +16,6 @@ from bergung.spark.session import SessionSettings, iceberg_catalog_conf, open_se
 from maintenance import metadata_location
 from tests.servers.spark_cluster import CONFS as spark_cluster_confs
 from tests.servers.spark_cluster import Cluster, spark_cluster
-from tests.servers.spark_s3 import add_s3_jar
 from truth import Truth, truth_of
 
 CONFS = {
@@ -84,17 +83,10 @@ def new_lake(spark: SparkSession, name: str, folder: Path) -> Lake:
 
 
 @pytest.fixture(scope="session")
-def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    if any("reaches_s3" in item.fixturenames for item in request.session.items):
-        add_s3_jar()
+def spark() -> Iterator[SparkSession]:
     session = open_session(SessionSettings(master="local[2,4]", iceberg=True, short=True, confs=CONFS))
     yield session
     session.stop()
-
-
-@pytest.fixture(scope="session")
-def reaches_s3() -> None:
-    """A test that asks for it gets a Spark that reads and writes tables in S3."""
 
 
 @pytest.fixture(scope="session")

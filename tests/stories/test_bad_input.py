@@ -429,8 +429,9 @@ def test_a_namespace_of_three_levels(lake: SmallLake) -> None:
     assert lake.catalog.load_namespace_properties(("shop", "eu", "north"))["depth"] == "3"
 
 
+@pytest.mark.nightly
 def test_files_of_no_bytes_and_of_more_than_five_gigabytes(lake: SmallLake) -> None:
-    """The large one is sparse, and made of zeros but for its end."""
+    """The large one is sparse, and made of zeros but for its end; ten gigabytes of disk for a moment."""
     table = SyntheticTable(lake.warehouse / "large", Shape())
     sizes = {"empty.bin": 0, "large.bin": 5 * 1024**3 + 7}
     for name, size in sizes.items():
@@ -460,4 +461,4 @@ def test_files_of_no_bytes_and_of_more_than_five_gigabytes(lake: SmallLake) -> N
             assert file.read() == b"\0\0end"
     finally:
         for path in (large, *lake.vault.rglob("large.bin")):
-            path.unlink()
+            path.unlink(missing_ok=True)

@@ -1,7 +1,6 @@
 """Tables of AWS Glue, lost and taken back, with their files on a disk or in a bucket; PyIceberg is who lives with them."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,10 +12,9 @@ from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.manifest import clear_manifest_cache
 
 from tests.command import call
-from tests.servers.glue_front import Front, glue_front
-from tests.servers.moto import REGION, forget, moto
-from tests.servers.s3 import KEY_ID, SECRET, S3Server
-from tests.servers.versitygw import versitygw
+from tests.servers.glue_front import Front
+from tests.servers.moto import REGION
+from tests.servers.s3 import KEY_ID, SECRET
 from tests.stories.small_lake import SCHEMA
 
 ORDERS = ("sales", "orders")
@@ -59,32 +57,13 @@ class GlueLake:
                 self.s3.delete_object(Bucket=location.netloc, Key=found["Key"])
 
 
-@pytest.fixture(scope="module")
-def moto_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with moto(tmp_path_factory.mktemp("moto")) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    with versitygw(tmp_path_factory.mktemp("versitygw")) as server:
-        yield server
-
-
-@pytest.fixture
-def front(moto_url: str) -> Iterator[Front]:
-    forget(moto_url)
-    with glue_front(moto_url) as front:
-        yield front
-
-
 @pytest.fixture(params=["disk", "bucket"])
-def lake(request: pytest.FixtureRequest, front: Front, moto_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GlueLake:
+def lake(request: pytest.FixtureRequest, glue: Front, moto_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GlueLake:
     """With one table of two snapshots, and a vault on a disk."""
-    properties = {"glue.endpoint": front.url, "glue.region": REGION, "glue.access-key-id": KEY_ID, "glue.secret-access-key": SECRET}
+    properties = {"glue.endpoint": glue.url, "glue.region": REGION, "glue.access-key-id": KEY_ID, "glue.secret-access-key": SECRET}
     warehouse = f"file://{tmp_path}/warehouse"
     if request.param == "bucket":
-        bucket = request.getfixturevalue("s3_server").new_bucket()
+        bucket = request.getfixturevalue("versitygw_server").new_bucket()
         warehouse = f"s3://{bucket.name}/lake"
         properties |= {"s3.endpoint": bucket.server.endpoint, "s3.region": "us-east-1"}
         properties |= {"s3.access-key-id": KEY_ID, "s3.secret-access-key": SECRET}
@@ -124,15 +103,15 @@ def test_a_database_of_glue_is_lost_and_comes_back(lake: GlueLake) -> None:
     assert [column["Name"] for column in lake.entry()["StorageDescriptor"]["Columns"]] == ["id", "name"]
 
 
-def test_a_table_of_glue_is_taken_back_and_its_entry_kept(lake: GlueLake, front: Front) -> None:
+def test_a_table_of_glue_is_taken_back_and_its_entry_kept(lake: GlueLake, glue: Front) -> None:
     rows, before = lake.rows(), lake.entry()
     assert call("backup", "lake").code == 0
     lake.catalog.load_table(ORDERS).delete("id < 3")
     later = lake.entry()["Parameters"]["metadata_location"]
-    front.seen.clear()
+    glue.seen.clear()
     refused = call("restore", "lake.sales.orders")
     assert refused.code == 14 and f"with another state: {later}" in refused.err
-    assert front.count("UpdateTable") == 0
+    assert glue.count("UpdateTable") == 0
     said = call("restore", "lake.sales.orders", "--confirm")
     assert said.code == 0, said.err
     assert lake.rows() == rows

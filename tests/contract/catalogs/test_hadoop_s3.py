@@ -1,7 +1,7 @@
 """A warehouse in a bucket: over versitygw, and with versions over MinIO."""
 
 import multiprocessing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -18,30 +18,16 @@ from bergung.stores.open import open_path, open_store
 from tests.contract.catalogs.contract import CatalogContract, wins
 from tests.contract.catalogs.folder_engine import FolderEngine
 from tests.faults.counting_store import Counts, counting_open
-from tests.servers.minio import minio
 from tests.servers.s3 import OwnBucket, S3Server
-from tests.servers.versitygw import versitygw
 
 # What a bucket of this server cannot hold is no name of a table there.
 NAMES = ["with space", "Ünï cöde", "100%", "a%2Fb", "a+b", "a,b;c", "o'clock", "a[1]", "UPPER", "upper", "😀"]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    with versitygw(tmp_path_factory.mktemp("versitygw")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def minio_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    with minio(tmp_path_factory.mktemp("minio")) as server:
-        yield server
-
-
 class TestHadoopOnS3(CatalogContract):
     @pytest.fixture
-    def bucket(self, server: S3Server) -> OwnBucket:
-        return server.new_bucket()
+    def bucket(self, versitygw_server: S3Server) -> OwnBucket:
+        return versitygw_server.new_bucket()
 
     @pytest.fixture
     def engine(self, bucket: OwnBucket, tmp_path: Path) -> FolderEngine:
@@ -172,9 +158,9 @@ class TestHadoopOnMinioVersioned(TestHadoopOnS3):
         return minio_server.new_bucket(versioned=True)
 
 
-def test_a_bucket_that_creates_nothing_over_a_marker_does_without_the_hint(server: S3Server, tmp_path: Path) -> None:
+def test_a_bucket_that_creates_nothing_over_a_marker_does_without_the_hint(versitygw_server: S3Server, tmp_path: Path) -> None:
     """versitygw with versions; readers of Java take the highest number then."""
-    engine = FolderEngine(server.new_bucket(versioned=True), tmp_path)
+    engine = FolderEngine(versitygw_server.new_bucket(versioned=True), tmp_path)
     orders = TableName("lake", ("sales",), "orders")
     engine.create_table(orders)
     first = engine.pointer(orders)

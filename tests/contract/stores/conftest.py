@@ -1,24 +1,5 @@
-"""Servers for the whole run, and assertions of the suites that say what was compared, as those of test files do."""
-
-from collections.abc import Iterator
+"""Assertions of the suites say what was compared, as those of test files do."""
 
 import pytest
 
-from tests.servers.minio import minio
-from tests.servers.needed import pytest_terminal_summary as pytest_terminal_summary
-from tests.servers.s3 import S3Server
-from tests.servers.versitygw import versitygw
-
 pytest.register_assert_rewrite("tests.contract.stores.contract", "tests.contract.stores.s3", "tests.contract.stores.versions")
-
-
-@pytest.fixture(scope="session")
-def versitygw_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    with versitygw(tmp_path_factory.mktemp("versitygw")) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def minio_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    with minio(tmp_path_factory.mktemp("minio")) as server:
-        yield server

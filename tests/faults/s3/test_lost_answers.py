@@ -27,10 +27,10 @@ class Ground:
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "versioned"])
-def ground(server: S3Server, request: pytest.FixtureRequest) -> Iterator[Ground]:
-    bucket = server.new_bucket(versioned=request.param)
-    with cutting_proxy(server.endpoint) as (endpoint, strikes):
-        through = OwnBucket(replace(server, endpoint=endpoint), bucket.name)
+def ground(versitygw_server: S3Server, request: pytest.FixtureRequest) -> Iterator[Ground]:
+    bucket = versitygw_server.new_bucket(versioned=request.param)
+    with cutting_proxy(versitygw_server.endpoint) as (endpoint, strikes):
+        through = OwnBucket(replace(versitygw_server, endpoint=endpoint), bucket.name)
         yield Ground(bucket, through.store(), strikes, bucket.store())
 
 
