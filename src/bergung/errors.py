@@ -14,7 +14,8 @@ BergungError                 1   failed
 ├── NotAllowed              12   the store or the catalog says no
 ├── VaultTooNew             13   written by a newer Bergung
 ├── Refused                 14   a safety rule says no
-│   └── UnsupportedTable    14   a table of a kind that is not handled
+│   ├── UnsupportedTable    14   a table of a kind that is not handled
+│   └── UnmappedPath        14   a path that must move and has no place to go
 ├── SourceChanged           20   the world moved while we looked; retry
 ├── StoreError               1   the store failed
 │   ├── MissingObject        1   no object of that name
@@ -114,6 +115,10 @@ class Refused(BergungError):
 
 class UnsupportedTable(Refused):
     """A table of a kind that this version does not handle."""
+
+
+class UnmappedPath(Refused):
+    """A path that must move and that no pair of folders covers."""
 
 
 class SourceChanged(BergungError):
