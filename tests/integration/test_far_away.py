@@ -27,6 +27,7 @@ from tests.servers.toxiproxy import BadNetwork
 ROUNDS = 50
 FILES, FILE_BYTES, NAME_BYTES = 600, 1_000_000, 2_000
 AWAY = {"latency": 50}
+TRIP_MS = 200
 HARMS = {
     "latency": {"latency": 50, "jitter": 20},
     "reset_peer": {"timeout": 200},
@@ -45,6 +46,16 @@ def lake(network: BadNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     lake.announce(monkeypatch)
     assert call("init").code == 0
     return lake
+
+
+def test_what_is_small_is_written_without_asking_first(network: BadNetwork) -> None:
+    store, took = network.server.new_bucket().store(), []
+    with network.bad("latency", latency=TRIP_MS):
+        for number in range(3):
+            began = time.perf_counter()
+            store.put_if_absent(f"document {number}", [b"some words"])
+            took.append(time.perf_counter() - began)
+    assert min(took) < 1.5 * TRIP_MS / 1000
 
 
 @pytest.mark.nightly

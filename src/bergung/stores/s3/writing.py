@@ -17,6 +17,9 @@ from bergung.stores.s3.words import exists
 MARK = "bergung-write"
 """A word in the object's own metadata, new for each write: so a writer knows its object again when the answer was lost."""
 
+SENT_UNASKED_BYTES = 2 * 1024 * 1024
+"""So much is sent before the store has said that it takes it; more would be in vain too often."""
+
 
 def put(bucket: Bucket, key: str, blocks: Iterable[bytes]) -> Stat:
     """All the blocks, or nothing; ObjectExists before the first block is asked for, where the key is taken from the start."""
@@ -39,11 +42,16 @@ def put_whole(bucket: Bucket, key: str, content: bytes) -> Stat:
     try:
         answer = bucket.ask(
             "put_object", key, meant={Kind.PRECONDITION},
-            Body=content, IfNoneMatch="*", Metadata={MARK: mark}, ChecksumCRC32=crc32(content),
+            Body=_body(content), IfNoneMatch="*", Metadata={MARK: mark}, ChecksumCRC32=crc32(content),
         )  # fmt: skip
     except Said as said:
         return own_or_taken(bucket, key, mark, said)
     return stat_of_write(key, len(content), answer)
+
+
+def _body(content: bytes) -> bytes | bytearray:
+    """The SDK asks whether it may send bytes before it does, which is a way there and back, and asks nothing of a bytearray."""
+    return bytearray(content) if len(content) <= SENT_UNASKED_BYTES else content
 
 
 def put_in_parts(bucket: Bucket, key: str, blocks: Iterator[bytes]) -> Stat:
