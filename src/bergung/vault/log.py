@@ -1,17 +1,21 @@
 """The chain of slots that says which points exist (format.md, "The log")."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Any
+from functools import cached_property, partial
+from itertools import groupby, takewhile
+from typing import Any, TypeVar
 
 from bergung.errors import CorruptFile, DamageFound, ObjectExists, StoreError, VaultTooNew
 from bergung.stores.base import Store, Version
 from bergung.stores.digest import digest_of
+from bergung.stores.together import AT_ONCE, at_once, together
 from bergung.vault import checkpoints
 from bergung.vault.documents import encode, read_mapping, versions_of
 from bergung.vault.layout import CHECKPOINTS, LOG, slot_key, slot_of
+
+T = TypeVar("T")
 
 KINDS = frozenset(
     {
@@ -78,14 +82,15 @@ def _read(store: Store, log: str, known: Chain) -> tuple[Chain, int | None]:
     return Chain(tuple(reading.entries), tuple(reading.void), reading.position), reading.cut_off()
 
 
-def append(store: Store, log: str, kind: str, body: dict[str, Any], chain: Chain = NOTHING) -> Entry:
-    """Claim the next free slot (format.md L2) and return the entry as it stands there; `chain` is what is known of the log."""
+def append(store: Store, log: str, kind: str, body: dict[str, Any], chain: Chain | None = None) -> Entry:
+    """Claim the next free slot (format.md L2) and return the entry as it stands there; `chain` is the log, read just now."""
+    chain = read_chain(store, log) if chain is None else chain
     while True:
-        chain = read_chain(store, log, chain)
         entry = _entry(chain, kind, body)
         if _claim(store, log, entry):
             checkpoints.write_due(store, log, [*chain.entries, entry])
             return entry
+        chain = read_chain(store, log, chain)
 
 
 def _entry(chain: Chain, kind: str, body: dict[str, Any]) -> Entry:
@@ -98,33 +103,38 @@ def _claim(store: Store, log: str, entry: Entry) -> bool:
     """True when the slot is ours, even if the store's answer was lost on the way."""
     key = slot_key(log, entry.slot)
     try:
-        store.put_if_absent(key, [entry.text])
+        written = store.put_if_absent(key, [entry.text])
     except ObjectExists:
-        return _is_ours(store, log, entry)
+        return _is_ours(store, key, entry)
     except StoreError:
-        if not _is_ours(store, log, entry):
+        if not _is_ours(store, key, entry):
             raise
+        written = None
     store.make_durable([key])
-    return _is_ours(store, log, entry)
+    # Where no versions are kept, nothing can lie below what was written create-only.
+    return written is None or not store.keeps_versions or _oldest_of(store, key) == written.version
 
 
-def _is_ours(store: Store, log: str, entry: Entry) -> bool:
-    found = _valid(store, list(versions_of(store, slot_key(log, entry.slot))), entry.slot, entry.previous)
-    return found is not None and found.digest == entry.digest
+def _is_ours(store: Store, key: str, entry: Entry) -> bool:
+    return _oldest(store, list(versions_of(store, key))) == entry.text
+
+
+def _oldest_of(store: Store, key: str) -> str | None:
+    return next((found.version for found in versions_of(store, key)), None)
 
 
 class _Reading:
-    """Goes along the chain; at each step one slot, or one checkpoint's worth of them."""
+    """Goes along the chain; at each step one slot, or one checkpoint's worth of them. What comes next is fetched with it."""
 
     def __init__(self, store: Store, log: str, known: Chain) -> None:
         self.store = store
+        self.log = log
         self.entries = list(known.entries)
         self.void = list(known.void)
         self.position = known.next_slot
         self._slots = _by_slot(log, store.list_versions(log))
-        # Where versions are kept a slot is its oldest version, and a checkpoint cannot show what that is: who claims slots
-        # ahead of us could make one that fits them.
-        self._checkpoints = {} if log != LOG or store.keeps_versions else checkpoints.find(store, CHECKPOINTS)
+        self._texts: dict[int, bytes] = {}
+        self._summed: dict[int, list[bytes | None]] = {}
 
     def advance(self) -> bool:
         if self.position not in self._slots:
@@ -138,14 +148,27 @@ class _Reading:
 
         Where versions are kept nothing written is ever gone, and who writes ahead of us must not stop the readers.
         """
-        ahead = [] if self.store.keeps_versions else sorted(slot for slot in self._slots if slot > self.position)
-        return next((slot for slot in reversed(ahead) if parse(_oldest(self.store, self._slots[slot]), slot)), None)
+        ahead = sorted((slot for slot in self._slots if slot > self.position), reverse=True)
+        if not ahead or self.store.keeps_versions:
+            return None
+        return next((slot for slot in ahead if parse(_oldest(self.store, self._slots[slot]), slot)), None)
+
+    @cached_property
+    def _checkpoints(self) -> dict[int, str]:
+        # Where versions are kept a slot is its oldest version, and a checkpoint cannot show what that is: who claims slots
+        # ahead of us could make one that fits them.
+        return {} if self.store.keeps_versions else checkpoints.find(self.store, CHECKPOINTS)
+
+    def _has_checkpoint(self, first: int) -> bool:
+        """One that the slot after it can be asked about."""
+        fits = self.log == LOG and first % checkpoints.SLOTS == 0 and first + checkpoints.SLOTS in self._slots
+        return fits and first in self._checkpoints
 
     def _head(self) -> str | None:
         return self.entries[-1].digest if self.entries else None
 
     def _take_slot(self) -> None:
-        entry = _valid(self.store, self._slots[self.position], self.position, self._head())
+        entry = _valid(self._text(self.position), self.position, self._head())
         if entry is None:
             self.void.append(self.position)
         else:
@@ -153,10 +176,9 @@ class _Reading:
         self.position += 1
 
     def _take_checkpoint(self) -> bool:
-        key = self._checkpoints.get(self.position)
-        if key is None:
+        if not self._has_checkpoint(self.position):
             return False
-        texts = checkpoints.read(self.store, key, self.position)
+        texts = self._summed_up(self.position)
         entries, void = _replay(texts, self.position, self._head())
         after = self.position + len(texts)
         if not entries or self._named_by(after) != entries[-1].digest:
@@ -169,11 +191,37 @@ class _Reading:
     def _named_by(self, slot: int) -> str | None:
         """What the first readable slot from there on says came before it (format.md L5)."""
         while slot in self._slots:
-            entry = parse(_oldest(self.store, self._slots[slot]), slot)
+            entry = parse(self._text(slot), slot)
             if entry is not None:
                 return entry.previous
             slot += 1
         return None
+
+    def _text(self, slot: int) -> bytes:
+        if slot not in self._texts:
+            wanted = [each for each in self._firsts(slot) or self._stretch(slot) if each in self._slots]
+            self._texts |= zip(wanted, self._fetched(lambda each: _oldest(self.store, self._slots[each]), wanted), strict=True)
+        return self._texts[slot]
+
+    def _summed_up(self, first: int) -> list[bytes | None]:
+        if first not in self._summed:
+            wanted = self._firsts(first)
+            read = partial(checkpoints.read, self.store)
+            texts = self._fetched(lambda each: read(self._checkpoints[each], each), wanted)
+            self._summed |= zip(wanted, texts, strict=True)
+        return self._summed[first]
+
+    def _fetched(self, read: Callable[[int], T], wanted: list[int]) -> Iterator[T]:
+        return together(at_once(self.store.url), read, wanted)
+
+    def _firsts(self, slot: int) -> list[int]:
+        """Where a checkpoint begins, that slot and the same of the next checkpoints."""
+        ahead = range(slot, slot + AT_ONCE * checkpoints.SLOTS, checkpoints.SLOTS)
+        return list(takewhile(self._has_checkpoint, ahead))
+
+    def _stretch(self, slot: int) -> range:
+        """From there on, up to where a checkpoint may begin."""
+        return range(slot, (slot // checkpoints.SLOTS + 1) * checkpoints.SLOTS)
 
 
 def _by_slot(log: str, versions: Iterator[Version]) -> dict[int, list[Version]]:
@@ -187,9 +235,9 @@ def _by_slot(log: str, versions: Iterator[Version]) -> dict[int, list[Version]]:
     return found
 
 
-def _valid(store: Store, versions: list[Version], slot: int, previous: str | None) -> Entry | None:
+def _valid(text: bytes, slot: int, previous: str | None) -> Entry | None:
     """The slot when it continues the chain (format.md L3)."""
-    entry = parse(_oldest(store, versions), slot)
+    entry = parse(text, slot)
     return entry if entry is not None and entry.previous == previous else None
 
 

@@ -1,8 +1,11 @@
 """What makes a point exist: the record, then its entry in the log (format.md R2, R3, R7)."""
 
+from functools import partial
+
 from bergung.clock import to_text
 from bergung.errors import SourceChanged
 from bergung.model.record import Record
+from bergung.stores.together import at_once, both
 from bergung.vault.documents import put_document
 from bergung.vault.journal import Run
 from bergung.vault.layout import ADMIN_LOG, LOG, point_key
@@ -13,10 +16,13 @@ AGAIN = "run the backup again; it re-uses what is there"
 
 
 def seal(vault: Vault, run: Run, record: Record, state: State) -> Entry:
-    """Write the record and claim a slot for it; everything below it is durable. `state` is what the run began with."""
-    _refuse_stale(vault, run, state.admin)
-    point = record.backup_metadata.backup_id
-    digest = put_document(vault.store, point_key(point), record)
+    """Write the record and claim a slot for it; everything below it is durable. `state` is what the run began with.
+
+    The slot is claimed when the record is durable and the log shows no prune; those need nothing of each other.
+    """
+    point, most = record.backup_metadata.backup_id, at_once(vault.url)
+    read = partial(both, most, partial(_refuse_stale, vault, run, state.admin), partial(read_chain, vault.store, LOG, state.chain))
+    (_, chain), digest = both(most, read, partial(put_document, vault.store, point_key(point), record))
     marks = {seen_mark(table.identity) for table in record.tables.values()}
     body = {
         "at": to_text(run.clock.now()),
@@ -26,7 +32,7 @@ def seal(vault: Vault, run: Run, record: Record, state: State) -> Entry:
         "tables": len(record.tables),
         "first_seen": sorted(marks - state.seen),
     }
-    return append(vault.store, LOG, "seal", body, state.chain)
+    return append(vault.store, LOG, "seal", body, chain)
 
 
 def _refuse_stale(vault: Vault, run: Run, admin: Chain) -> None:

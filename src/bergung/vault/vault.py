@@ -11,6 +11,7 @@ from bergung.model.record import Record
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
 from bergung.stores.probe import PROBE, probe
+from bergung.stores.together import at_once, both
 from bergung.vault.documents import put_document, read_document, read_mapping, versions_of
 from bergung.vault.layout import ADMIN_LOG, LOG, VAULT_DOCUMENT, point_key
 from bergung.vault.log import Chain, Entry, append, read_chain
@@ -125,23 +126,31 @@ def open_vault(url: str, open_store: OpenStore) -> Vault:
 
 
 def _vault_document(store: Store) -> Mapping[str, object]:
-    """The oldest version: on a locked store that is the one that was there first (format.md R8)."""
-    oldest = next(versions_of(store, VAULT_DOCUMENT), None)
-    if oldest is None:
-        raise NoVault(f"no vault at {store.url}", f"make one: bergung init --vault {store.url}")
-    data = store.read(VAULT_DOCUMENT, version=oldest.version)
+    try:
+        data = _oldest_document(store)
+    except MissingObject as error:
+        raise NoVault(f"no vault at {store.url}", f"make one: bergung init --vault {store.url}") from error
     try:
         return read_mapping(data, VAULT_DOCUMENT)
     except CorruptFile as error:
         raise CorruptFile(f"{error.message}: {store.url}", "bring vault.json back from a copy of the vault") from error
 
 
+def _oldest_document(store: Store) -> bytes:
+    """On a locked store the oldest version is the one that was there first (format.md R8)."""
+    if not store.keeps_versions:
+        return store.read(VAULT_DOCUMENT)
+    oldest = next(versions_of(store, VAULT_DOCUMENT), None)
+    if oldest is None:
+        raise MissingObject(f"not there: {VAULT_DOCUMENT} of {store.url}")
+    return store.read(VAULT_DOCUMENT, version=oldest.version)
+
+
 def read_state(vault: Vault) -> State:
     """Read the log and what an operator wrote beside it."""
-    chain = read_chain(vault.store, LOG)
+    chain, admin = both(at_once(vault.url), lambda: read_chain(vault.store, LOG), lambda: read_chain(vault.store, ADMIN_LOG))
     if chain.head is None:
         raise NoVault(f"no vault at {vault.url}: its log is empty", f"make one: bergung init --vault {vault.url}")
-    admin = read_chain(vault.store, ADMIN_LOG)
     forgotten = _last_word(admin.entries)
     pinned = {str(entry.body["point"]) for entry in chain.entries if entry.kind == "pin"}
     seals = [entry for entry in chain.entries if entry.kind == "seal"]
