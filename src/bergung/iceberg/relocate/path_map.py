@@ -39,10 +39,11 @@ class PathMap:
     def maybe(self, path: str) -> str | None:
         """The new path, or None when it has none."""
         if not self.exact:
+            as_folder_too = f"{path}/"
             for start, source, target in self._spelled:
-                if path.startswith(start):
+                if as_folder_too.startswith(start):
                     rest = path[len(start) - 1 :]
-                    if "//" in rest or "/." in rest:
+                    if not rest or "//" in rest or "/." in rest:
                         break
                     return path if source == target else target.rstrip("/") + rest
         elif (known := self.exact.get(normal(path))) is not None:
@@ -56,7 +57,7 @@ class PathMap:
 
     @cached_property
     def _spelled(self) -> tuple[tuple[str, str, str], ...]:
-        """How nearly all paths start. What starts so, and has neither `//` nor `/.` after it, needs no closer look."""
+        """How nearly all paths start. What has more after it, with neither `//` nor `/.`, needs no closer look."""
         return tuple((start, *pair) for pair in self._longest_first for start in spellings(pair[0]))
 
 

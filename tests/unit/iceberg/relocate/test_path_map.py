@@ -21,6 +21,8 @@ MOVED = [
     ([("/a/b", "/y"), ("/a", "/x")], "/a/b/c", "/y/c", "in whatever order they are given"),
     ([("/a", "/x"), ("/a/b", "/y")], "/a//b/c", "/y/c", "in whatever spelling"),
     ([("/a", "/x"), ("/a/b", "/y")], "/a/bc", "/x/bc", "on a slash boundary"),
+    ([("/a", "/x"), ("/a/b", "/y")], "/a/b", "/y", "also for the folder itself"),
+    ([("s3a://b", "/x"), ("s3://b/t", "/y")], "s3a://b/t", "/y", "also for the folder itself"),
     ([("s3://b", "s3://n/all")], "s3://b/t/f", "s3://n/all/t/f", "a whole bucket"),
     ([("s3://b", "s3://n/all")], "s3://b/t/a%2Fb ü,c+d", "s3://n/all/t/a%2Fb ü,c+d", "nothing is decoded"),
     ([("/a", "/n")], "/a/../c", None, "`..` may leave the folder"),
