@@ -1,8 +1,11 @@
 """The only place that asks what time it is."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
 
 
 class Clock(Protocol):
@@ -31,7 +34,7 @@ class SystemClock:
 
 def to_text(moment: datetime) -> str:
     """ISO 8601 with microseconds and Z, so that text order is time order."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def from_text(text: str) -> datetime:
@@ -44,9 +47,9 @@ def from_text(text: str) -> datetime:
 
 def from_ms(epoch_ms: int) -> datetime:
     """Iceberg's milliseconds since 1970 as a moment."""
-    return datetime.fromtimestamp(epoch_ms / 1000, UTC)
+    return _EPOCH + epoch_ms * _MS
 
 
 def to_ms(moment: datetime) -> int:
-    """A moment as Iceberg's milliseconds since 1970."""
-    return int(moment.timestamp() * 1000)
+    """The millisecond since 1970 that a moment lies in; in whole numbers, for a float is now and then one too early."""
+    return (moment - _EPOCH) // _MS
