@@ -24,6 +24,7 @@ BergungError                 1   failed
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 
 class BergungError(Exception):
@@ -36,7 +37,7 @@ class BergungError(Exception):
         self.message = message
         self.hint = hint
 
-    def __reduce__(self) -> tuple[type["BergungError"], tuple[str, str]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process borders on their way back from executors.
         return type(self), (self.message, self.hint)
 
@@ -119,6 +120,15 @@ class UnsupportedTable(Refused):
 
 class UnmappedPath(Refused):
     """A path that must move and that no pair of folders covers."""
+
+    def __init__(self, message: str, hint: str = "", paths: tuple[str, ...] = (), count: int = 0) -> None:
+        super().__init__(message, hint)
+        self.paths = paths
+        """The first of them, at most a hundred."""
+        self.count = count or len(paths)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.hint, self.paths, self.count)
 
 
 class SourceChanged(BergungError):

@@ -94,7 +94,7 @@ def _batches(container: Container) -> Iterator[bytes]:
     """Blocks of a container, count and bytes, are the blocks of an Avro array; an empty block ends the array."""
     parts: list[bytes] = []
     waiting = 0
-    for head, block in _blocks(container):
+    for head, block in blocks(container):
         parts += (head, block)
         waiting += len(block)
         if waiting >= _BATCH_BYTES:
@@ -104,17 +104,17 @@ def _batches(container: Container) -> Iterator[bytes]:
         yield b"".join((*parts, b"\0"))
 
 
-def _blocks(container: Container) -> Iterator[tuple[bytes, bytes]]:
+def blocks(container: Container) -> Iterator[tuple[bytes, bytes]]:
     """Each block's count, as it is encoded, and its records unpacked."""
     data, where = container.data, container.where
     position = container.start
     while position < len(data):
-        count, after = _long(data, position, where)
-        size, start = _long(data, after, where)
+        count, after = long_at(data, position, where)
+        size, start = long_at(data, after, where)
         end = start + size
         if count < 0 or size < 0 or data[end : end + _SYNC_BYTES] != container.sync:
             raise corrupt(where, f"the block at byte {position} is cut off or has no end mark")
-        block = _unpack(container, data[start:end])
+        block = unpack(container, data[start:end])
         if count > len(block):
             raise corrupt(where, f"the block at byte {position} is too small for its records")
         if count:
@@ -122,7 +122,7 @@ def _blocks(container: Container) -> Iterator[tuple[bytes, bytes]]:
         position = end + _SYNC_BYTES
 
 
-def _long(data: bytes, position: int, where: str) -> tuple[int, int]:
+def long_at(data: bytes, position: int, where: str) -> tuple[int, int]:
     """A zigzag number, and the position after it."""
     value = 0
     for shift in range(0, 70, 7):
@@ -136,7 +136,8 @@ def _long(data: bytes, position: int, where: str) -> tuple[int, int]:
     raise corrupt(where, "it ends inside a block")
 
 
-def _unpack(container: Container, packed: bytes) -> bytes:
+def unpack(container: Container, packed: bytes) -> bytes:
+    """A block's records, of what lies in the file."""
     try:
         return _CODECS[container.codec](packed)
     except BROKEN as error:

@@ -33,7 +33,7 @@ class PathMap:
         """The new path; UnmappedPath when it has none."""
         found = self.maybe(path)
         if found is None:
-            raise UnmappedPath(f"{path} lies below no folder that moves", "say where its folder goes: --map OLD=NEW")
+            raise UnmappedPath(f"{path} lies below no folder that moves", "say where its folder goes: --map OLD=NEW", (path,))
         return found
 
     def maybe(self, path: str) -> str | None:
