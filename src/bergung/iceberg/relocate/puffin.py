@@ -15,6 +15,7 @@ import pyarrow as pa
 from bergung.errors import UnsupportedTable
 from bergung.iceberg.avro import BROKEN, corrupt
 from bergung.iceberg.relocate import lz4_frame
+from bergung.iceberg.relocate.otherwise import otherwise
 from bergung.iceberg.relocate.path_map import PathMap
 from bergung.iceberg.relocate.rewritten import Rewritten
 
@@ -62,16 +63,16 @@ def relocate_puffin(data: bytes | pa.Buffer, where: str, moves: PathMap) -> Move
 
 
 def check_puffin(old: bytes | pa.Buffer, new: MovedPuffin, where: str, moves: PathMap) -> None:
-    """CorruptFile when the new file, read again, is not the old one with its paths moved, or not what is said of it."""
+    """DamageFound when the new file, read again, is not the old one with its paths moved, or not what is said of it."""
     source, written = _open(bytes(old), where), _open(new.data, where)
     expected, dangling_count = _moved(source.footer, moves)
     if written.body != source.body or written.flags != source.flags:
-        raise corrupt(where, "as it was written, its blobs differ from those that it was made of")
+        raise otherwise(where, "its blobs differ from those that it was made of")
     if written.footer != expected:
-        raise corrupt(where, "as it was written, its footer is not the one that was meant")
+        raise otherwise(where, "its footer is not the one that was meant")
     blobs = {blob["offset"]: (blob["offset"], blob["length"]) for blob in source.footer["blobs"]}
     if new.rewritten != Rewritten(len(new.data), blobs=blobs) or new.dangling_count != dangling_count:
-        raise corrupt(where, "as it was written, it is not what its manifest would say of it")
+        raise otherwise(where, "it is not what its manifest would say of it")
 
 
 def _moved(footer: Json, moves: PathMap) -> tuple[Json, int]:

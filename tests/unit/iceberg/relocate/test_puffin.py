@@ -9,7 +9,7 @@ import pytest
 from pyiceberg.table.deletion_vector import deletion_vectors_from_puffin_file
 from pyiceberg.table.puffin import PuffinFile
 
-from bergung.errors import BergungError, CorruptFile, UnsupportedTable
+from bergung.errors import BergungError, CorruptFile, DamageFound, UnsupportedTable
 from bergung.iceberg.relocate.path_map import PathMap
 from bergung.iceberg.relocate.puffin import MovedPuffin, check_puffin, relocate_puffin
 from bergung.iceberg.relocate.rewritten import Rewritten
@@ -159,5 +159,5 @@ def test_a_wrong_file_is_not_taken_for_the_moved_one() -> None:
     wrong += [replace(right, dangling_count=1), replace(right, rewritten=replace(right.rewritten, size_bytes=1))]
     wrong += [replace(right, rewritten=replace(right.rewritten, blobs={4: (5, 1)}))]
     for each in wrong:
-        with pytest.raises(CorruptFile, match="as it was written"):
+        with pytest.raises(DamageFound, match="not what was meant"):
             check_puffin(old, each, WHERE, MOVES)
