@@ -26,6 +26,9 @@ class FaultyCatalog:
     def access(self, table: TableName) -> tuple[Access, ...]:
         return self._inner.access(table)
 
+    def home(self, table: TableName) -> str | None:
+        return self._inner.home(table)
+
     def locate(self, table: TableName) -> Pointer:
         return self._inner.locate(table)
 

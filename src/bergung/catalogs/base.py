@@ -66,6 +66,10 @@ class Catalog(Protocol):
         """How the table's files are reached, as far as the catalog says; nothing when it does not."""
         ...
 
+    def home(self, table: TableName) -> str | None:
+        """The folder that a table of that name must have; None where any will do."""
+        ...
+
     def register(self, table: TableName, metadata_location: str) -> None:
         """A new entry; Busy when one of that name is there. The namespace must exist."""
         ...

@@ -66,6 +66,10 @@ class GlueCatalog:
         """As the catalog is declared, the same for all tables."""
         return self._access
 
+    def home(self, table: TableName) -> str | None:
+        """Any folder will do."""
+        return None
+
     def locate(self, table: TableName) -> Pointer:
         """The raw pointer; UnknownTable when there is no such entry."""
         read_at = self._clock.now()

@@ -40,6 +40,10 @@ class HadoopCatalog:
         """As the catalog is declared, the same for all tables."""
         return self._warehouse.access
 
+    def home(self, table: TableName) -> str | None:
+        """The folders are the names."""
+        return "/".join((self._warehouse.address, *_levels(table)))
+
     def locate(self, table: TableName) -> Pointer:
         """The version that readers arrive at; Refused where not all of them would arrive at one."""
         read_at = self._clock.now()

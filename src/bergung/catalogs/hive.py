@@ -77,6 +77,10 @@ class HiveCatalog:
         """As the catalog is declared, the same for all tables."""
         return declared_access(self._declaration)
 
+    def home(self, table: TableName) -> str | None:
+        """Any folder will do."""
+        return None
+
     def locate(self, table: TableName) -> Pointer:
         """The raw pointer; UnknownTable when there is no such entry."""
         read_at = self._declaration.clock.now()

@@ -33,7 +33,7 @@ class LocationCatalog:
 
     def __init__(self, address: str, open_store: OpenStore = open_store, clock: Clock = _CLOCK) -> None:
         self.address = absolute(address)
-        self.table = TableName(NAME, (), _plain(_location(self.address)))
+        self.table = TableName(NAME, (), plain(_location(self.address)))
         self._open_store = open_store
         self._clock = clock
 
@@ -52,6 +52,10 @@ class LocationCatalog:
     def access(self, table: TableName) -> tuple[Access, ...]:
         """Nobody is there to say."""
         return ()
+
+    def home(self, table: TableName) -> str | None:
+        """Any folder will do."""
+        return None
 
     def locate(self, table: TableName) -> Pointer:
         """The metadata file that was named, or the newest of the folder that was."""
@@ -120,5 +124,6 @@ def _location(address: str) -> str:
     return folder.removesuffix("/metadata") or folder
 
 
-def _plain(location: str) -> str:
+def plain(location: str) -> str:
+    """As people write it: a local folder without its scheme."""
     return location.removeprefix("file://") if location.startswith("file:///") else location

@@ -78,6 +78,10 @@ class RestCatalog:
             level = [child for children in _each(listing.children, level) for child in children]
         return found
 
+    def home(self, table: TableName) -> str | None:
+        """Any folder will do."""
+        return None
+
     def locate(self, table: TableName) -> Pointer:
         """The pointer and the metadata that the server gives out with it."""
         if not table.namespace:
