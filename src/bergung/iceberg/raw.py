@@ -87,10 +87,15 @@ class Raw:
         return value
 
 
+def is_packed(data: bytes) -> bool:
+    """Whether these bytes are gzip, whatever their name says."""
+    return data.startswith(_GZIP)
+
+
 def read_json(data: bytes, where: str) -> Raw:
     """Unpack when it is gzip, by its first bytes and not by its name, and read one JSON object."""
     try:
-        values = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
+        values = json.loads(gzip.decompress(data) if is_packed(data) else data)
     except _UNREADABLE as error:
         problem = "it is empty" if not data.strip() else "it is cut off or no JSON"
         raise CorruptFile(f"{where} is damaged: {problem}", HINT) from error
