@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from bergung.carry.engine import Batches
 from bergung.errors import MissingObject, ObjectExists, Refused
+from bergung.iceberg.relocate.path_map import PathMap
 from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
@@ -41,6 +42,15 @@ class TableJob:
     """The highest sequence number among them; 0 where version 1 counted none."""
     access: tuple[Access, ...] = field(default=(), repr=False)
     """How the table's own files are reached, as far as its catalog says."""
+    moves: PathMap | None = None
+    """Where its files go when it comes back under other paths."""
+    uuid: str | None = None
+    """That of a copy, which is a table of its own."""
+
+    @property
+    def place(self) -> str:
+        """The folder that its files are read from or brought to."""
+        return self.location if self.moves is None else self.moves.of(self.location)
 
 
 FILES_AT_ONCE = 16
@@ -70,7 +80,7 @@ class Job:
     @property
     def files_at_once(self) -> int:
         """By one worker; on a disk one after another is quickest."""
-        places = (self.vault_url, self.target_url, *(table.location for table in self.tables.values()))
+        places = (self.vault_url, self.target_url, *(table.place for table in self.tables.values()))
         return FILES_AT_ONCE if any(map(is_far, places)) else 1
 
     def vault(self) -> Store:
@@ -86,8 +96,9 @@ class Job:
         return self._target
 
     def at(self, table: int, path: str) -> tuple[Store, str]:
-        """The store and the key of a file where the table has it."""
-        return open_path(path, self.open, self.tables[table].access)
+        """The store and the key of a file where the table has it, or is to have it."""
+        of = self.tables[table]
+        return open_path(path if of.moves is None else of.moves.of(path), self.open, of.access)
 
     @cached_property
     def _vault(self) -> Store:

@@ -22,12 +22,14 @@ LISTED = pa.schema(
         ("new_files", pa.int64()),
         ("new_bytes", pa.int64()),
         ("error", pa.string()),
+        ("rewritten", pa.string()),
     ]
 )
 """A file that a table reaches: `parent` is the path of the manifest or manifest list that names it, "" for the
 metadata file itself. A row with a state is settled, one without is still to be carried. Of two contents under one path the
 one of the lowest `rank` is what the newest snapshot sees. `lost` counts the files below a manifest that are missing or
-damaged, `new_files` and `new_bytes` those that this run brought.
+damaged, `new_files` and `new_bytes` those that this run brought. `rewritten` is JSON: what a manifest must say of a delete
+file that was made anew.
 An error with a state is damage of the table; an error without one means that the table could not be done."""
 
 SLICE = pa.schema(

@@ -9,7 +9,7 @@ from bergung.carry.rows import Row
 from bergung.model.record import Count
 from bergung.vault.receipts import HELD, LEFT
 
-UNREMARKABLE = frozenset({HELD, LEFT, "absent"})
+UNREMARKABLE = frozenset({HELD, LEFT, "absent", "anew"})
 NAMED = 100
 """So many files are named; all are counted."""
 

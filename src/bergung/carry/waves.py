@@ -44,6 +44,12 @@ class Totals:
                 setattr(self, name, getattr(self, name) + row[name])
             self.tally.merge(tally_of(row["tally"]))
 
+    def merge(self, other: "Totals") -> None:
+        """Add what another pass over the same tables came to."""
+        for name in ("files", "bytes", "moved_files", "moved_bytes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.tally.merge(other.tally)
+
     def and_(self, other: "Totals") -> "Totals":
         """Both together, without the tallies, whose tables are numbered by run."""
         names = ("files", "bytes", "moved_files", "moved_bytes")
