@@ -86,7 +86,11 @@ def every_kind_of_result(lake: SmallLake) -> Iterator[Said]:
     yield call("init", "--vault", "other", "--json")
     for name in ("orders", "items", "bad"):
         lake.make("sales", name)
+    items = lake.catalog.load_table("sales.items")
+    with items.transaction() as change:
+        change.set_properties({"audit.folder": f"{items.location()}/audit"})
     yield call("backup", "lake", "--keep", "9d", "--json")
+    yield call("restore", "lake.sales.items", "--to", "lake.sales.copy", "--location", str(lake.folder / "there"), "--json")
     harm(lake)
     yield call("backup", "lake", "--dry-run", "--json")
     yield call("backup", "lake", "--json")

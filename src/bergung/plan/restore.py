@@ -34,6 +34,14 @@ class TablePlan:
     action: CatalogAction
     current: str | None
     """What the catalog's entry names now; empty when its own server cannot tell."""
+    to: str = ""
+    """The name that it gets."""
+    location: str = ""
+    """Its folder there."""
+    moves: tuple[tuple[str, str], ...] = ()
+    """Folders whose files go elsewhere, and where to; none when every file goes back to its place."""
+    uuid: str | None = None
+    """That of a copy, which is a table of its own."""
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
 """What lies at each file's place now, and so what a restore has to do: read only."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from bergung.carry.effects import Effects
-from bergung.carry.giving import ABSENT, DIFFERENT, OUTSIDE, SUPERSEDED, look
+from bergung.carry.giving import ABSENT, DIFFERENT, OUTSIDE, SUPERSEDED
 from bergung.carry.job import Job, TableJob
+from bergung.carry.moving import look_there
 from bergung.carry.rows import Row, error_of, listed
 from bergung.carry.slices import done_part
 from bergung.carry.walking import Root, Walk, walk
 from bergung.carry.waves import Totals, run_waves
 from bergung.catalogs.base import Catalog, UnreadableEntry
-from bergung.errors import DamageFound, Refused, UnknownTable
+from bergung.errors import Busy, DamageFound, Refused, UnknownTable, UnmappedPath
 from bergung.iceberg.metadata import read_metadata
 from bergung.iceberg.survey import allowed_prefixes, refuse
 from bergung.model.files import NOTED_KINDS, FileKind
@@ -21,6 +22,8 @@ from bergung.model.record import Count, Record, TableEntry
 from bergung.plan.restore import CatalogAction, RestorePlan, TablePlan, catalog_action
 from bergung.plan.waves import Slice
 from bergung.restore.choosing import choose, not_held
+from bergung.restore.destination import Destination, destinations, lives, uuid_of
+from bergung.restore.elsewhere import refuse_place
 from bergung.restore.request import RestoreRequest
 from bergung.stores.digest import read_verified
 from bergung.vault.journal import Run
@@ -32,10 +35,11 @@ OpenCatalog = Callable[[str], Catalog]
 
 @dataclass(frozen=True)
 class Target:
-    """A chosen table: its root, its metadata file at the target, and what its catalog says now."""
+    """A chosen table: its root, its metadata file at the target, and what the catalog there says now of its name there."""
 
     name: TableName
     root: Root
+    destination: Destination
     metadata_row: Row
     catalog: Catalog
     current: str | None
@@ -50,6 +54,9 @@ class Planned:
     targets: tuple[Target, ...]
     slices: tuple[Slice, ...]
     """The outcomes of the looks, as the task lists of the giving."""
+    named: tuple[Row, ...]
+    """Manifest lists and manifests."""
+    protected_days: int
 
 
 def plan_restore(
@@ -59,19 +66,28 @@ def plan_restore(
     chosen = choose(record.tables, request.words)
     roots = {name: _root(vault, number, entry) for number, (name, entry) in enumerate(chosen.items())}
     opened = cache(open_catalog)
-    catalogs = {name: _catalog_of(name, opened) for name in roots}
-    tables = {root.number: _table_job(name, root, request, catalogs[name]) for name, root in roots.items()}
+    there = destinations(request, {name: root.metadata for name, root in roots.items()}, partial(_catalog_of, open_catalog=opened))
+    catalogs = {name: _catalog_of(each.name, opened) for name, each in there.items()}
+    tables = {root.number: _table_job(name, root, request, there[name], catalogs[name]) for name, root in roots.items()}
+    for name, root in roots.items():
+        if there[name].moves is not None:
+            is_living = lives(partial(_catalog_of, name, opened), name, root.metadata, effects.open_store)
+            own = uuid_of(request, there[name].name, root.metadata, is_living)
+            tables[root.number] = replace(tables[root.number], moves=there[name].moves, uuid=own)
     job = Job(vault.url, run.id, tables, trust_size=request.trust_size, over=request.over, open=effects.open_store)
+    for root in roots.values():
+        refuse_place(job, root)
     found = walk(effects, job, list(roots.values()))
     _refuse_unreadable(found)
-    totals = run_waves(effects, job, look, found.slices)
+    _refuse_unmakeable(job, found)
+    totals = run_waves(effects, job, look_there, found.slices)
     _refuse_outside(job, totals)
-    targets = [_target(job, name, root, catalogs[name]) for name, root in roots.items()]
-    plans = tuple(_table_plan(target, found, totals) for target in targets)
+    targets = [_target(job, name, root, there[name], catalogs[name]) for name, root in roots.items()]
+    plans = tuple(_table_plan(job, target, found, totals) for target in targets)
     named = tuple(str(row["path"]) for row in (*totals.tally.named, *_lost(found)))[:100]
     metadata = record.backup_metadata
     plan = RestorePlan(metadata.backup_id, plans, named, not_held(metadata.failed, request.words))
-    return Planned(plan, job, tuple(targets), tuple(_second_pass(found.slices)))
+    return Planned(plan, job, tuple(targets), tuple(_second_pass(found.slices)), tuple(found.named), request.protected_days)
 
 
 def _root(vault: Vault, number: int, entry: TableEntry) -> Root:
@@ -84,9 +100,10 @@ def _catalog_of(name: TableName, open_catalog: OpenCatalog) -> Catalog:
     return open_catalog(str(name) if name.namespace == () else name.catalog)
 
 
-def _table_job(name: TableName, root: Root, request: RestoreRequest, catalog: Catalog) -> TableJob:
-    prefixes = allowed_prefixes(root.metadata, root.entry.metadata_location, request.allow_prefixes)
-    return TableJob(str(name), root.entry.location, root.metadata.location, prefixes, access=catalog.access(name))
+def _table_job(name: TableName, root: Root, request: RestoreRequest, there: Destination, catalog: Catalog) -> TableJob:
+    maps = (source for source, _ in request.maps)
+    prefixes = allowed_prefixes(root.metadata, root.entry.metadata_location, (*request.allow_prefixes, *maps))
+    return TableJob(str(name), root.entry.location, root.metadata.location, prefixes, access=catalog.access(there.name))
 
 
 def _refuse_unreadable(found: Walk) -> None:
@@ -95,16 +112,35 @@ def _refuse_unreadable(found: Walk) -> None:
         raise DamageFound(f"the vault has lost part of this point: {first.message}", "try an older point; run bergung verify")
 
 
+def _refuse_unmakeable(job: Job, found: Walk) -> None:
+    """A manifest list cannot be made anew without all that it names."""
+    for row in found.lost:
+        table = job.tables[row["table"]]
+        if table.moves is not None and row["kind"] in (FileKind.MANIFEST, FileKind.MANIFEST_LIST):
+            fact = f"{table.name} had lost {row['path']} when this point was made: such a table cannot get other paths"
+            raise DamageFound(fact, "restore it to its own place, or choose an older point: bergung points")
+
+
 def _refuse_outside(job: Job, totals: Totals) -> None:
     outside = [row for row in totals.tally.named if row["state"] == OUTSIDE]
     if outside:
         table = job.tables[outside[0]["table"]]
+        if table.moves is not None:
+            _refuse_unmapped([row["path"] for row in outside], totals.tally.count(OUTSIDE).files, table)
         refuse([row["path"] for row in outside], table.prefixes, table.name)
     if totals.tally.count(OUTSIDE).files:
         raise Refused("the point names files outside its tables' own folders", "look at them: bergung show POINT --files")
 
 
-def _target(job: Job, name: TableName, root: Root, catalog: Catalog) -> Target:
+def _refuse_unmapped(paths: list[str], count: int, table: TableJob) -> None:
+    shown = ", ".join(paths[:3]) + (f" and {count - 3} more" if count > 3 else "")
+    folder = paths[0].rpartition("/")[0]
+    raise UnmappedPath(
+        f"{table.name} has files that lie below no folder that moves: {shown}", f"say where they go: --map {folder}=NEW"
+    )
+
+
+def _target(job: Job, name: TableName, root: Root, there: Destination, catalog: Catalog) -> Target:
     file = root.entry.metadata_file
     row = {
         "path": root.entry.metadata_location,
@@ -113,10 +149,13 @@ def _target(job: Job, name: TableName, root: Root, catalog: Catalog) -> Target:
         "blob_key": file.blob_key,
         "size_bytes": file.size_bytes,
     }
-    looked = look(job, [listed(row, root.number)]).rows[0]
+    looked = look_there(job, [listed(row, root.number)]).rows[0]
     if looked["state"] == OUTSIDE:
         refuse([looked["path"]], job.tables[root.number].prefixes, str(name))
-    return Target(name, root, looked, catalog, current(catalog, name))
+    found = current(catalog, there.name)
+    if (there.name != name or there.moves is not None) and found is not None:
+        raise Busy(f"the catalog has a table {there.name} already", "choose another name: --to; or drop that one first")
+    return Target(name, root, there, looked, catalog, found)
 
 
 def current(catalog: Catalog, name: TableName) -> str | None:
@@ -129,7 +168,7 @@ def current(catalog: Catalog, name: TableName) -> str | None:
         return ""
 
 
-def _table_plan(target: Target, found: Walk, totals: Totals) -> TablePlan:
+def _table_plan(job: Job, target: Target, found: Walk, totals: Totals) -> TablePlan:
     number, row = target.root.number, target.metadata_row
     counts = {state: totals.tally.count(state, [number]) for state in (ABSENT, HELD, DIFFERENT, LEFT)}
     counts[row["state"]] += Count(1, row["size_bytes"])
@@ -145,6 +184,10 @@ def _table_plan(target: Target, found: Walk, totals: Totals) -> TablePlan:
         superseded=totals.tally.count(SUPERSEDED, [number]).files,
         action=_action(target),
         current=target.current,
+        to=str(target.destination.name),
+        location=job.tables[number].place,
+        moves=() if target.destination.moves is None else target.destination.moves.pairs,
+        uuid=job.tables[number].uuid,
     )
 
 
@@ -154,7 +197,7 @@ def _lost(found: Walk) -> list[Row]:
 
 
 def _action(target: Target) -> CatalogAction:
-    has_catalog = target.name.namespace != ()
+    has_catalog = target.destination.name.namespace != ()
     return catalog_action(target.root.entry.metadata_location, target.current, has_catalog)
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+PROTECTED_DAYS = 7
+
 
 @dataclass(frozen=True)
 class RestoreRequest:
@@ -16,3 +18,13 @@ class RestoreRequest:
     confirmed_plan: str | None = None
     """The token of the only plan that may be carried out."""
     dry_run: bool = False
+    to: str | None = None
+    """Another name, or a pattern like `other.*`."""
+    location: str | None = None
+    """Another place; the folder of them all when `to` is a pattern."""
+    maps: tuple[tuple[str, str], ...] = ()
+    """Where folders outside a table's own go."""
+    new_uuid: bool | None = None
+    """None: a copy beside its living original gets one."""
+    protected_days: int = PROTECTED_DAYS
+    """So long no expiry takes what a copy brought back."""

@@ -63,7 +63,9 @@ def _restore(effects: Effects, run: Run, planned: Planned, record: Record) -> Re
     effects.watch.step("carry")
     restored = give_back(effects, planned, record)
     for target in planned.targets:
-        sweep_left_behind(effects.open_store, target.root.metadata.write_prefixes, run.started_at)
+        places = target.root.metadata.write_prefixes
+        moves = target.destination.moves
+        sweep_left_behind(effects.open_store, places if moves is None else map(moves.of, places), run.started_at)
     status = "complete" if not restored.failed and not restored.damaged else "partial"
     run.step("end", status=status, tables=list(restored.done), damaged=list(restored.damaged))
     return restored

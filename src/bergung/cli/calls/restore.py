@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from bergung.catalogs.location import absolute
 from bergung.cli import words
 from bergung.cli.calls import counts
 from bergung.cli.calls.finding import find_point
@@ -17,8 +18,8 @@ from bergung.cli.telling import Grid, Part, Result, error_facts
 from bergung.cli.work import at_work, open_vault
 from bergung.errors import BergungError, DamageFound, PartialResult, UsageError
 from bergung.plan.restore import RestorePlan, TablePlan
-from bergung.restore.giving_back import Restored
-from bergung.restore.request import RestoreRequest
+from bergung.restore.giving_back import MovedTable, Restored
+from bergung.restore.request import PROTECTED_DAYS, RestoreRequest
 from bergung.restore.run import RestoreResult, run_restore
 from bergung.vault.receipts import MISSING
 
@@ -52,7 +53,19 @@ def _request(tables: tuple[str, ...], given: Mapping[str, Any]) -> RestoreReques
         over=confirmed is not None,
         confirmed_plan=None if confirmed in (None, PLAIN_CONFIRM) else confirmed,
         dry_run=given["dry_run"],
+        to=given["to"],
+        location=None if given["location"] is None else absolute(given["location"]),
+        maps=tuple(_pair(text) for text in given["maps"]),
+        new_uuid=None if given["uuid"] is None else given["uuid"] == "new",
+        protected_days=given["protected_days"],
     )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not (old and equals and new):
+        raise UsageError(f"not a pair of folders: {text}", "write --map OLD=NEW")
+    return old, new
 
 
 def _planned(result: RestoreResult, request: RestoreRequest, door: Door) -> Result:
@@ -69,7 +82,21 @@ def _again(request: RestoreRequest, door: Door) -> str:
     tables = [shlex.quote(shown(word)) for word in request.words] or ["--all"]
     more = [f"--allow-prefix {shlex.quote(prefix)}" for prefix in request.allow_prefixes]
     trust = ["--trust size"] if request.trust_size else []
-    return " ".join(["bergung restore", *tables, f"--point {request.point}", *more, *trust]) + door.vault_words()
+    return (
+        " ".join(["bergung restore", *tables, f"--point {request.point}", *more, *trust, *_elsewhere(request)]) + door.vault_words()
+    )
+
+
+def _elsewhere(request: RestoreRequest) -> Iterator[str]:
+    for option, value in (("--to", request.to), ("--location", request.location)):
+        if value is not None:
+            yield f"{option} {shlex.quote(value)}"
+    for old, new in request.maps:
+        yield f"--map {shlex.quote(f'{old}={new}')}"
+    if request.new_uuid is not None:
+        yield f"--uuid {'new' if request.new_uuid else 'keep'}"
+    if request.to is not None and request.protected_days != PROTECTED_DAYS:
+        yield f"--protect {request.protected_days}"
 
 
 def _done(result: RestoreResult, restored: Restored) -> Result:
@@ -78,6 +105,7 @@ def _done(result: RestoreResult, restored: Restored) -> Result:
         "done": list(restored.done),
         "damaged": list(restored.damaged),
         "failed": [{"table": name, **error_facts(error)} for name, error in sorted(restored.failed.items())],
+        "moved": [_moved_facts(table) for table in restored.moved],
         "written": {"files": restored.totals.moved_files, "bytes": restored.totals.moved_bytes},
     }
     errors = tuple(_errors(result, restored))
@@ -108,6 +136,20 @@ def _table_facts(table: TablePlan) -> dict[str, Any]:
         "superseded": table.superseded,
         "catalog": table.action.value,
         "current": table.current,
+        "to": table.to,
+        "location": table.location,
+        "moves": [{"from": old, "to": new} for old, new in table.moves],
+        "uuid": table.uuid,
+    }
+
+
+def _moved_facts(table: MovedTable) -> dict[str, Any]:
+    return {
+        "table": table.table,
+        "to": table.to,
+        "metadata_location": table.metadata_location,
+        "protected_until": None if table.protected_until is None else table.protected_until.isoformat(timespec="seconds"),
+        "properties": sorted(table.properties),
     }
 
 
@@ -124,6 +166,9 @@ def _plan_parts(plan: RestorePlan) -> Iterator[Part]:
 
 def _remarks(table: TablePlan) -> Iterator[str]:
     name = shown(table.table)
+    if table.moves:
+        yield f"{name} becomes {shown(table.to)}" + (", a table of its own with a new uuid" if table.uuid else "")
+        yield from (f"  {old} → {new}" for old, new in table.moves)
     if table.not_captured.files:
         gone = words.many(table.not_captured.files, "file")
         yield f"{name}: {gone} cannot be brought: gone or of another length, and the point has the metadata only"
@@ -142,12 +187,23 @@ def _done_parts(restored: Restored) -> Iterator[Part]:
     if restored.done:
         done = words.many(len(restored.done), "table")
         yield f"restored {done}: {words.many(totals.moved_files, 'file')}, {words.size(totals.moved_bytes)} written"
+    for table in restored.moved:
+        yield from _moved_parts(table)
     for name in restored.damaged:
         yield f"{shown(name)} is back as far as the point holds it"
     lost = totals.tally.count(MISSING).files
     if lost:
         yield "not brought, since the vault has lost their bytes:"
         yield from counts.named_files((row["path"] for row in totals.tally.named if row["state"] == MISSING), lost)
+
+
+def _moved_parts(table: MovedTable) -> Iterator[str]:
+    name = shown(table.to)
+    yield f"{name} has the metadata file {table.metadata_location}"
+    if table.protected_until is not None:
+        yield f"{name}: until {table.protected_until:%Y-%m-%d %H:%M} UTC tags keep its old snapshots from an expiry"
+    for key in sorted(table.properties):
+        yield f"{name}: the property {key} still names a folder of the original: {table.properties[key]}"
 
 
 def _not_held(plan: RestorePlan) -> Iterator[BergungError]:
