@@ -6,7 +6,7 @@ from datetime import datetime
 from threading import Lock
 from typing import NamedTuple
 
-from bergung.stores.base import BLOCK_BYTES, Copied, OpenStore, Stat, Store, Version
+from bergung.stores.base import BLOCK_BYTES, Copied, Opened, OpenStore, Stat, Store, Version
 from bergung.stores.open import open_store
 from bergung.stores.streaming import stream
 from tests.faults.faulty_store import unwrapped
@@ -74,7 +74,15 @@ class CountingStore:
             self._counts.add("read", key, taken)
 
     def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-        passing = _Passing(self.inner.blocks(key, version=version, block_bytes=block_bytes))
+        yield from self._counted(key, self.inner.blocks(key, version=version, block_bytes=block_bytes))
+
+    def open(self, key: str) -> Opened:
+        """Counts as blocks, once it is read."""
+        opened = self.inner.open(key)
+        return Opened(opened.stat, self._counted(key, opened.blocks))
+
+    def _counted(self, key: str, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        passing = _Passing(blocks)
         try:
             yield from passing
         finally:
@@ -103,11 +111,11 @@ class CountingStore:
         self._counts.add("copy", key)
         return self.inner.copy(source_key, key)
 
-    def copies_from(self, source: Store) -> bool:
-        return self.inner.copies_from(unwrapped(source))
+    def copies_from(self, source: Store, size_bytes: int | None = None) -> bool:
+        return self.inner.copies_from(unwrapped(source), size_bytes)
 
     def copy_from(
-        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+        self, source: Store, source_key: str, key: str, *, version: str | Stat | None = None, digest: str | None = None
     ) -> Copied:
         if not self.copies_from(source):
             # Through this seam, so that its bytes are counted.

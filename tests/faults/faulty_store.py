@@ -20,7 +20,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from bergung.errors import StoreError
-from bergung.stores.base import BLOCK_BYTES, Copied, OpenStore, Stat, Store, Version
+from bergung.stores.base import BLOCK_BYTES, Copied, Opened, OpenStore, Stat, Store, Version
 from bergung.stores.open import open_store
 from bergung.stores.streaming import stream
 
@@ -150,6 +150,11 @@ class Struck:
             left -= len(block)
             yield block
 
+    def passed(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """What is read: torn, or its end lost, where a fault says so."""
+        yield from self.tear(blocks)
+        self.fire("after")
+
 
 class FaultyStore:
     """Does what the inner store does, except where the plan strikes."""
@@ -175,8 +180,13 @@ class FaultyStore:
 
     def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
         struck = self._plan.begin("blocks", key)
-        yield from struck.tear(self.inner.blocks(key, version=version, block_bytes=block_bytes))
-        struck.fire("after")
+        yield from struck.passed(self.inner.blocks(key, version=version, block_bytes=block_bytes))
+
+    def open(self, key: str) -> Opened:
+        # Struck as blocks are: that the first of them comes with the facts is the store's own business.
+        struck = self._plan.begin("blocks", key)
+        opened = self.inner.open(key)
+        return Opened(opened.stat, struck.passed(opened.blocks))
 
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         struck = self._plan.begin("put_if_absent", key)
@@ -205,11 +215,11 @@ class FaultyStore:
         struck.fire("after")
         return written
 
-    def copies_from(self, source: Store) -> bool:
-        return self.inner.copies_from(unwrapped(source))
+    def copies_from(self, source: Store, size_bytes: int | None = None) -> bool:
+        return self.inner.copies_from(unwrapped(source), size_bytes)
 
     def copy_from(
-        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+        self, source: Store, source_key: str, key: str, *, version: str | Stat | None = None, digest: str | None = None
     ) -> Copied:
         if not self.copies_from(source):
             # Through this seam, so that its blocks can be torn.

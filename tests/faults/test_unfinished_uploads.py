@@ -13,13 +13,14 @@ from bergung.stores.access import Access
 from bergung.stores.memory import MemoryStore
 from bergung.stores.s3.multipart import PART_BYTES
 from bergung.stores.s3.store import S3Store
+from bergung.stores.s3.writing import WHOLE_BYTES
 from tests.faults.buckets import Buckets, BucketStore
 from tests.faults.faulty_store import Crash, FaultPlan, MakeError, broken, faulty_open
 from tests.faults.lake import Lake, Shared, bytes_of, contents
 from tests.servers.s3 import S3Server
 from tests.synthetic import SyntheticTable
 
-LARGE_BYTES = 2 * PART_BYTES + 5
+LARGE_BYTES = WHOLE_BYTES + 16
 LARGE = "-large.parquet"
 
 
@@ -54,7 +55,7 @@ def test_what_breaks_off_is_taken_away(lake: Lake, orders: SyntheticTable, error
     assert isinstance(lake.parts, Buckets)
     plan = FaultPlan()
     key = next(path for path in orders.reached if path.endswith(LARGE))
-    plan.torn("blocks", after_bytes=PART_BYTES + 1, prefix=lake.key(key), error=error)
+    plan.torn("blocks", after_bytes=WHOLE_BYTES + 1, prefix=lake.key(key), error=error)
     try:
         assert lake.backup(open_=faulty_open(plan, lake.open_store)).record.backup_metadata.status == "partial"
     except (BergungError, Crash, KeyboardInterrupt):

@@ -10,6 +10,7 @@ from threading import Lock, Thread
 from tests.servers.process import HOST
 
 CUT = "cut"
+DROP = "drop"
 HALF = "half"
 
 Matches = Callable[[str, str], bool]
@@ -37,6 +38,10 @@ class Strikes:
     def lose(self, matches: Matches, times: int = 1) -> Strike:
         """The request is carried out, its answer never comes."""
         return self._add(Strike(matches, CUT, times))
+
+    def drop(self, matches: Matches, times: int = 1) -> Strike:
+        """The request is not carried out, and no answer comes."""
+        return self._add(Strike(matches, DROP, times))
 
     def halve(self, matches: Matches, times: int = 1) -> Strike:
         """Of the body half comes, then the connection breaks."""
@@ -88,6 +93,9 @@ class _Handler(BaseHTTPRequestHandler):
         if strike is not None and isinstance(strike.what, tuple):
             self._say(strike.what[0], {}, strike.what[1], len(strike.what[1]))
             return
+        if strike is not None and strike.what == DROP:
+            self._close()
+            return
         connection = http.client.HTTPConnection(self.upstream, timeout=60)
         # The host is part of what was signed, so it goes on as it came.
         connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
@@ -98,14 +106,17 @@ class _Handler(BaseHTTPRequestHandler):
         answer = connection.getresponse()
         content = answer.read()
         if strike is not None and strike.what == CUT:
-            self.close_connection = True
-            self.connection.close()
+            self._close()
             return
         half = len(content) // 2 if strike is not None else len(content)
         length = int(answer.headers.get("Content-Length") or len(content))
         self._say(answer.status, dict(answer.headers), content[:half], length)
         if strike is not None:
             self.close_connection = True
+
+    def _close(self) -> None:
+        self.close_connection = True
+        self.connection.close()
 
     def _say(self, status: int, headers: dict[str, str], content: bytes, length: int) -> None:
         self.send_response_only(status)

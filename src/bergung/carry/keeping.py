@@ -1,6 +1,7 @@
 """The act of a backup: one file from where the table has it into the vault."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from bergung.carry.job import Job
@@ -8,7 +9,7 @@ from bergung.carry.rows import Row, error_text
 from bergung.carry.slices import Outcome
 from bergung.errors import BergungError, MissingObject, SourceChanged
 from bergung.stores.base import Copied, Stat, Store
-from bergung.vault.blobs import Kept, keep
+from bergung.vault.blobs import Copy, Kept, keep
 from bergung.vault.receipts import DAMAGED, HELD, MISSING
 
 TRIES = 3
@@ -40,16 +41,14 @@ def keep_file(job: Job, rows: list[Row]) -> Outcome:
 
 def _keep(job: Job, rows: list[Row]) -> Outcome:
     table, path = job.tables[rows[0]["table"]], rows[0]["path"]
-    source, key, stat = _source(job, rows[0])
-    vault = job.vault()
-    kept = _carried_before(vault, table.folder, rows[0], stat)
-    copy = partial(_copy, vault, (source, key, stat)) if vault.copies_from(source) else None
-    kept = kept or keep(vault, table.folder, (table.location, path), lambda: _blocks(source, key, stat), copy)
+    vault, source = job.vault(), _Source(job, rows[0])
+    kept = _carried_before(vault, table.folder, rows[0], source)
+    kept = kept or keep(vault, table.folder, (table.location, path), source.blocks, source.copier(vault))
     filled = {
         "size_bytes": kept.size_bytes,
         "digest": kept.digest,
         "blob_key": kept.blob_key,
-        "source_version": stat.version,
+        "source_version": source.stat.version,
     }
     rows = [{**row, **filled, "state": _state(row, kept)} for row in rows]
     rows[0] |= {"new_files": 1, "new_bytes": kept.size_bytes}
@@ -57,9 +56,11 @@ def _keep(job: Job, rows: list[Row]) -> Outcome:
     return Outcome(rows, kept.size_bytes if kept.is_new else None, (vault, table.folder + kept.blob_key))
 
 
-def _carried_before(vault: Store, folder: str, row: Row, stat: Stat) -> Kept | None:
+def _carried_before(vault: Store, folder: str, row: Row, source: "_Source") -> Kept | None:
     """What a run that was never sealed stored of this very version of the file, if it lies there still."""
-    if row["blob_key"] is None or row["source_version"] != stat.version or row["size_bytes"] != stat.size_bytes:
+    if row["blob_key"] is None:
+        return None
+    if (row["source_version"], row["size_bytes"]) != (source.stat.version, source.stat.size_bytes):
         return None
     try:
         lies_there = vault.head(folder + row["blob_key"]).size_bytes == row["size_bytes"]
@@ -72,25 +73,50 @@ def _state(row: Row, kept: Kept) -> str:
     return HELD if row["declared_bytes"] in (None, kept.size_bytes) else DAMAGED
 
 
-def _source(job: Job, row: Row) -> tuple[Store, str, Stat]:
+class _Source:
+    """The file where the table has it; all of one version, the one that was looked at or read first."""
+
+    def __init__(self, job: Job, row: Row) -> None:
+        with _as_source():
+            self.store, self.key = job.at(row["table"], row["path"])
+        # What has no declared length is a metadata file, and small.
+        self._declared_bytes = row["declared_bytes"] or 0
+        self._stat: Stat | None = None
+
+    @property
+    def stat(self) -> Stat:
+        """What is known of it; looked for when it was not read yet."""
+        if self._stat is None:
+            with _as_source():
+                self._stat = self.store.head(self.key)
+        return self._stat
+
+    def blocks(self) -> Iterator[bytes]:
+        """All of it, in the first reading found by the request that brings it."""
+        with _as_source():
+            if self._stat is None:
+                opened = self.store.open(self.key)
+                self._stat = opened.stat
+                yield from opened.blocks
+            else:
+                yield from self.store.blocks(self.key, version=self._stat.version)
+
+    def copier(self, vault: Store) -> Copy | None:
+        """How the vault's store brings it by itself, where it does."""
+        return partial(self._copy, vault) if vault.copies_from(self.store, self._declared_bytes) else None
+
+    def _copy(self, vault: Store, key: str) -> Copied:
+        stat = self.stat
+        try:
+            return vault.copy_from(self.store, self.key, key, version=stat)
+        except (MissingObject, SourceChanged) as error:
+            # The file has gone or changed.
+            raise _SourceFailed(error) from error
+
+
+@contextmanager
+def _as_source() -> Iterator[None]:
     try:
-        store, key = job.at(row["table"], row["path"])
-        return store, key, store.head(key)
-    except BergungError as error:
-        raise _SourceFailed(error) from error
-
-
-def _copy(vault: Store, source: tuple[Store, str, Stat], key: str) -> Copied:
-    """By the vault's store itself; when the file has gone or changed, that is the source's failure."""
-    store, source_key, stat = source
-    try:
-        return vault.copy_from(store, source_key, key, version=stat.version)
-    except (MissingObject, SourceChanged) as error:
-        raise _SourceFailed(error) from error
-
-
-def _blocks(source: Store, key: str, stat: Stat) -> Iterator[bytes]:
-    try:
-        yield from source.blocks(key, version=stat.version)
+        yield
     except BergungError as error:
         raise _SourceFailed(error) from error

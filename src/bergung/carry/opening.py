@@ -65,8 +65,8 @@ def hold(job: Job, durable: Durable, wanted: Row) -> Opened:
     table = job.tables[wanted["table"]]
     store, key = job.at(wanted["table"], wanted["path"])
     try:
-        stat = store.head(key)
-        data = b"".join(store.blocks(key, version=stat.version))
+        found = store.open(key)
+        data = b"".join(found.blocks)
     except MissingObject:
         return Opened({**wanted, "state": MISSING}, None)
     vault = job.vault()
@@ -78,7 +78,7 @@ def hold(job: Job, durable: Durable, wanted: Row) -> Opened:
         "digest": kept.digest,
         "size_bytes": len(data),
         "blob_key": kept.blob_key,
-        "source_version": stat.version,
+        "source_version": found.stat.version,
     }
     return Opened(row, data)
 

@@ -1,7 +1,7 @@
 """The seam: what every store must do, and what callers may rely on."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -20,6 +20,16 @@ class Stat:
     version: str
     """Changes whenever the bytes under the key change: a version id, an ETag, or time and size."""
     modified_at: datetime
+    etag: str = field(default="", compare=False, repr=False)
+    """What a bucket names the bytes by, whatever the version is called; empty where nothing does, or where it was not said."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One version of an object, and its bytes; the error of a change may come after the last block."""
+
+    stat: Stat
+    blocks: Iterator[bytes]
 
 
 @dataclass(frozen=True)
@@ -83,10 +93,15 @@ class Store(Protocol):
         """
         ...
 
+    def open(self, key: str) -> Opened:
+        """What lies under the key now, and all of just that version; over a network both come with one request."""
+        ...
+
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         """All the blocks or nothing becomes visible, and only where nothing was: ObjectExists else.
 
-        When the key is taken from the start, no block is asked for. An error of the blocks passes as it is.
+        When the key is taken from the start, no more blocks are asked for than go into one request, on a disk none. An error
+        of the blocks passes as it is.
         """
         ...
 
@@ -109,16 +124,17 @@ class Store(Protocol):
         """Create-only copy inside the store."""
         ...
 
-    def copies_from(self, source: "Store") -> bool:
-        """Whether copy_from takes objects of that store without their bytes passing through here."""
+    def copies_from(self, source: "Store", size_bytes: int | None = None) -> bool:
+        """Whether copy_from takes objects (of that size) of that store without their bytes passing through here."""
         ...
 
     def copy_from(
-        self, source: "Store", source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+        self, source: "Store", source_key: str, key: str, *, version: str | Stat | None = None, digest: str | None = None
     ) -> Copied:
         """Create-only copy of the newest, or of that version, from any store: by the server where it can, else block by block.
 
-        With a digest: DamageFound where the bytes have another, and nothing of them becomes visible.
+        A version that comes as the Stat of a look at the newest is not looked at again. With a digest: DamageFound where the
+        bytes have another, and nothing of them becomes visible.
         """
         ...
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from bergung.clock import SystemClock
 from bergung.model.brakes import Brakes
 from bergung.stores.access import Access
-from bergung.stores.base import Copied, OpenStore, Store
+from bergung.stores.base import Copied, Opened, OpenStore, Stat, Store
 
 _OF_THREAD = local()
 _CLOCK = SystemClock()
@@ -90,12 +90,18 @@ class _BrakedStore:
         _brake().take(self.pace.seconds_per_request)
         return self._slowly(self.inner.blocks(key, **how))
 
-    def copies_from(self, source: Store) -> bool:
+    def open(self, key: str) -> Opened:
+        """The same."""
+        _brake().take(self.pace.seconds_per_request)
+        opened = self.inner.open(key)
+        return Opened(opened.stat, self._slowly(opened.blocks))
+
+    def copies_from(self, source: Store, size_bytes: int | None = None) -> bool:
         """As the store does."""
-        return self.inner.copies_from(_plain(source))
+        return self.inner.copies_from(_plain(source), size_bytes)
 
     def copy_from(
-        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+        self, source: Store, source_key: str, key: str, *, version: str | Stat | None = None, digest: str | None = None
     ) -> Copied:
         """What the store copies itself is a request; what passes here waits as it does elsewhere."""
         if not self.copies_from(source):

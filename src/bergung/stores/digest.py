@@ -24,12 +24,15 @@ class Hashing:
         self._blocks = blocks
         self._hash = hashlib.sha256()
         self.size_bytes = 0
+        self.is_whole = False
+        """Whether they have come to their end."""
 
     def __iter__(self) -> Iterator[bytes]:
         for block in self._blocks:
             self._hash.update(block)
             self.size_bytes += len(block)
             yield block
+        self.is_whole = True
 
     @property
     def digest(self) -> str:
@@ -37,12 +40,39 @@ class Hashing:
         return f"sha256:{self._hash.hexdigest()}"
 
 
+class Expecting(Hashing):
+    """After the last block comes DamageFound where the bytes were not those of the digest.
+
+    Who writes them must make nothing visible before the blocks have ended well.
+    """
+
+    def __init__(self, blocks: Iterable[bytes], key: str, digest: str) -> None:
+        super().__init__(blocks)
+        self._key = key
+        self._expected = digest
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from super().__iter__()
+        if self.digest != self._expected:
+            raise other_bytes(self._key)
+
+
+def other_bytes(key: str) -> DamageFound:
+    """What is said of bytes that are not what their digest says."""
+    return DamageFound(f"{key} has other bytes than its digest says", "run bergung verify")
+
+
 def digest_of_blocks(blocks: Iterable[bytes]) -> str:
     """The digest of what need not fit into memory."""
+    return passed(blocks).digest
+
+
+def passed(blocks: Iterable[bytes]) -> Hashing:
+    """What is known of blocks that nobody wants: they have come to their end."""
     passing = Hashing(blocks)
     for _ in passing:
         pass
-    return passing.digest
+    return passing
 
 
 def read_verified(store: Store, key: str, digest: str) -> bytes:
@@ -64,22 +94,22 @@ def read_verified(store: Store, key: str, digest: str) -> bytes:
 def find_version(store: Store, key: str, digest: str, size_bytes: int | None = None) -> str | None:
     """The newest version whose bytes have that digest, read block by block; with a size, no other sizes are read."""
     _check_kind(digest)
-    for version, found_bytes in _newest_first(store, key):
-        if size_bytes in (None, found_bytes) and digest_of_blocks(store.blocks(key, version=version)) == digest:
+    for version, found_bytes, blocks in _newest_first(store, key):
+        if size_bytes in (None, found_bytes) and digest_of_blocks(blocks) == digest:
             return version
     return None
 
 
-def _newest_first(store: Store, key: str) -> Iterator[tuple[str, int]]:
-    """Versions and sizes; the older ones are asked for only when the newest was not enough."""
+def _newest_first(store: Store, key: str) -> Iterator[tuple[str, int, Iterator[bytes]]]:
+    """Versions, sizes, blocks; the older ones are asked for only when the newest was not enough."""
     newest = None
     with suppress(MissingObject):
-        found = store.head(key)
-        newest = found.version
-        yield newest, found.size_bytes
+        found = store.open(key)
+        newest = found.stat.version
+        yield newest, found.stat.size_bytes, found.blocks
     for version in _versions(store, key):
         if version.version != newest:
-            yield version.version, version.size_bytes
+            yield version.version, version.size_bytes, store.blocks(key, version=version.version)
 
 
 def _versions(store: Store, key: str) -> list[Version]:

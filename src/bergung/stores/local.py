@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 
 from bergung.errors import MissingObject, Refused, SourceChanged
-from bergung.stores.base import Copied, Stat, Store, Version
+from bergung.stores.base import Copied, Opened, Stat, Store, Version
 from bergung.stores.disk import posix
 from bergung.stores.disk.create import create, is_partial
 from bergung.stores.disk.walk import Walk
-from bergung.stores.streaming import stream
+from bergung.stores.streaming import look_and_read, stream
 
 # What is read, hashed and written while it is in a core's own cache: with 4 MiB the kernel takes twice the time.
 _BLOCK_BYTES = 256 * 1024
@@ -69,6 +69,10 @@ class LocalStore:
             while block := os.read(fd, block_bytes):
                 yield block
 
+    def open(self, key: str) -> Opened:
+        """A look, then the blocks."""
+        return look_and_read(self, key)
+
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         """Written under another name in the same folder, then linked to its own, which fails where there is one."""
         path = self._path(key)
@@ -96,12 +100,12 @@ class LocalStore:
         """A file of its own with the same bytes, never a second name for one file."""
         return self.put_if_absent(key, self.blocks(source_key))
 
-    def copies_from(self, source: Store) -> bool:
+    def copies_from(self, source: Store, size_bytes: int | None = None) -> bool:
         """A file is always read and written."""
         return False
 
     def copy_from(
-        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+        self, source: Store, source_key: str, key: str, *, version: str | Stat | None = None, digest: str | None = None
     ) -> Copied:
         """Block by block."""
         return stream((source, source_key, version), (self, key), digest)

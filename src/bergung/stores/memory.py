@@ -8,8 +8,8 @@ from threading import RLock
 
 from bergung.clock import Clock, SystemClock
 from bergung.errors import MissingObject, NotAllowed, ObjectExists, Refused, SourceChanged, UsageError
-from bergung.stores.base import BLOCK_BYTES, Copied, Stat, Store, Version
-from bergung.stores.streaming import stream
+from bergung.stores.base import BLOCK_BYTES, Copied, Opened, Stat, Store, Version
+from bergung.stores.streaming import look_and_read, stream
 
 _stores: dict[str, "MemoryStore"] = {}
 
@@ -113,6 +113,10 @@ class MemoryStore:
         for start in range(0, len(content), block_bytes):
             yield content[start : start + block_bytes]
 
+    def open(self, key: str) -> Opened:
+        """A look, then the blocks."""
+        return look_and_read(self, key)
+
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         """Nothing shows before the last block; over a marker a new version is made, as real buckets do."""
         if not key:
@@ -144,12 +148,12 @@ class MemoryStore:
         """Create-only copy."""
         return self.put_if_absent(key, self.blocks(source_key))
 
-    def copies_from(self, source: Store) -> bool:
+    def copies_from(self, source: Store, size_bytes: int | None = None) -> bool:
         """All bytes are here anyway."""
         return False
 
     def copy_from(
-        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+        self, source: Store, source_key: str, key: str, *, version: str | Stat | None = None, digest: str | None = None
     ) -> Copied:
         """Block by block."""
         return stream((source, source_key, version), (self, key), digest)

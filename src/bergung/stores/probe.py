@@ -18,7 +18,7 @@ PROBE = "bergung-probe-"
 
 _WRITERS = 8
 _ROUNDS = 3
-_LARGE_BYTES = 9 * 1024 * 1024
+_LARGE_BYTES = 17 * 1024 * 1024
 """More than any store of ours sends in one request."""
 
 _HINT = "choose a store that honours create-only writes (on S3: `If-None-Match: *`), or a local folder"

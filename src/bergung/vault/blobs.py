@@ -1,12 +1,12 @@
 """The bytes of tables' files: kept under their own path where that can be, never twice, never over others."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
 from bergung.errors import DamageFound, ObjectExists, Refused
 from bergung.stores.base import Copied, Store
-from bergung.stores.digest import Hashing, digest_of_blocks, find_version
+from bergung.stores.digest import Expecting, Hashing, digest_of_blocks, find_version, passed
 from bergung.vault.layout import beside_key, blob_key
 
 Blocks = Callable[[], Iterator[bytes]]
@@ -31,16 +31,18 @@ def keep(vault: Store, folder: str, place: tuple[str, str], source: Blocks, copy
     """
     location, path = place
     own = blob_key(location, path)
+    offered = Hashing(source())
     try:
-        return _store(vault, folder + own, own, source) if copy is None else _copied(vault, folder + own, own, copy)
+        return _store(vault, folder + own, own, offered) if copy is None else _copied(vault, folder + own, own, copy)
     except (ObjectExists, Refused):
-        return _settle(vault, folder, (own, path), source)
+        # What was offered to its end is known; of the rest little was asked for.
+        whole = offered if offered.is_whole else passed(source())
+    return _settle(vault, folder, path, source, Kept(own, whole.digest, whole.size_bytes, False))
 
 
-def _store(vault: Store, key: str, own: str, source: Blocks) -> Kept:
-    hashing = Hashing(source())
-    vault.put_if_absent(key, hashing)
-    return Kept(own, hashing.digest, hashing.size_bytes, True)
+def _store(vault: Store, key: str, own: str, offered: Hashing) -> Kept:
+    vault.put_if_absent(key, offered)
+    return Kept(own, offered.digest, offered.size_bytes, True)
 
 
 def _copied(vault: Store, key: str, own: str, copy: Copy) -> Kept:
@@ -50,14 +52,9 @@ def _copied(vault: Store, key: str, own: str, copy: Copy) -> Kept:
     return Kept(own, digest, copied.stat.size_bytes, True)
 
 
-def _settle(vault: Store, folder: str, place: tuple[str, str], source: Blocks) -> Kept:
+def _settle(vault: Store, folder: str, path: str, source: Blocks, kept: Kept) -> Kept:
     """The key is taken or impossible: compare by content, and go beside when it differs (format.md R5)."""
-    own, path = place
-    hashing = Hashing(source())
-    for _ in hashing:
-        pass
-    kept = Kept(own, hashing.digest, hashing.size_bytes, False)
-    if holds(vault, folder + own, kept.digest):
+    if holds(vault, folder + kept.blob_key, kept):
         return kept
     for number in count():
         beside = beside_key(path, kept.digest, number)
@@ -67,28 +64,22 @@ def _settle(vault: Store, folder: str, place: tuple[str, str], source: Blocks) -
             return Kept(beside, again.digest, again.size_bytes, True)
         except ObjectExists:
             # Somebody who knows the file could have planted junk there, but not under every number.
-            if holds(vault, folder + beside, kept.digest):
+            if holds(vault, folder + beside, kept):
                 return Kept(beside, kept.digest, kept.size_bytes, False)
     raise AssertionError("count never ends")
 
 
-def holds(vault: Store, key: str, digest: str) -> bool:
+def holds(vault: Store, key: str, kept: Kept) -> bool:
     """True when some version under the key has these bytes."""
     try:
-        return find_version(vault, key, digest) is not None
+        return find_version(vault, key, kept.digest, kept.size_bytes) is not None
     except Refused:
         return False
 
 
-def blocks_of(vault: Store, key: str, digest: str) -> Iterator[bytes]:
-    """A blob in blocks; the last is followed by DamageFound when the bytes were not those of the digest.
-
-    Who writes them must make nothing visible before the iterator has ended well.
-    """
-    hashing = Hashing(vault.blocks(key))
-    yield from hashing
-    if hashing.digest != digest:
-        raise DamageFound(f"{key} has other bytes than its digest says", "run bergung verify")
+def blocks_of(vault: Store, key: str, digest: str) -> Iterable[bytes]:
+    """A blob in blocks; the last is followed by DamageFound when the bytes were not those of the digest."""
+    return Expecting(vault.blocks(key), key, digest)
 
 
 def version_with(vault: Store, key: str, digest: str) -> str:

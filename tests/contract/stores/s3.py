@@ -23,6 +23,7 @@ from bergung.stores.probe import probe
 from bergung.stores.s3.multipart import PART_BYTES
 from bergung.stores.s3.reading import LARGE_BYTES
 from bergung.stores.s3.store import S3Store
+from bergung.stores.s3.writing import WHOLE_BYTES
 from tests.contract.stores.contract import Cut, StoreContract
 from tests.contract.stores.versions import VersionsContract
 from tests.servers.s3 import OwnBucket, S3Server
@@ -50,6 +51,7 @@ class S3Contract(StoreContract):
     """A bucket that keeps no versions."""
 
     coarse = timedelta(seconds=2)
+    asked_in_vain = WHOLE_BYTES + MIB
 
     @pytest.fixture
     def server(self) -> S3Server:
@@ -73,7 +75,7 @@ class S3Contract(StoreContract):
 
     # 21 writes in parts
 
-    @pytest.mark.parametrize("size_bytes", [PART_BYTES, PART_BYTES + 1, 3 * PART_BYTES + 7])
+    @pytest.mark.parametrize("size_bytes", [WHOLE_BYTES, WHOLE_BYTES + 1, 3 * PART_BYTES + 7])
     def test_21_1_what_comes_in_parts_is_whole(self, store: S3Store, bucket: OwnBucket, size_bytes: int) -> None:
         content = secrets.token_bytes(size_bytes)
         put = store.put_if_absent("large", (content[start : start + 999_983] for start in range(0, size_bytes, 999_983)))
@@ -88,7 +90,7 @@ class S3Contract(StoreContract):
 
     def test_21_3_a_key_taken_while_the_parts_come_leaves_nothing_unfinished(self, store: S3Store, bucket: OwnBucket) -> None:
         def blocks() -> Iterator[bytes]:
-            yield b"x" * (PART_BYTES + 1)
+            yield b"x" * (WHOLE_BYTES + 1)
             store.put_if_absent("raced", [b"theirs"])
             yield b"x"
 
@@ -101,7 +103,7 @@ class S3Contract(StoreContract):
         self, store: S3Store, bucket: OwnBucket, error: BaseException
     ) -> None:
         def blocks() -> Iterator[bytes]:
-            yield b"x" * (2 * PART_BYTES)
+            yield b"x" * (WHOLE_BYTES + 1)
             raise error
 
         with pytest.raises(type(error)):
@@ -129,7 +131,7 @@ class S3Contract(StoreContract):
 
     # 23 copies by the server
 
-    @pytest.mark.parametrize("size_bytes", [0, 5, MIB, 9 * MIB])
+    @pytest.mark.parametrize("size_bytes", [0, 5, MIB, 17 * MIB])
     def test_23_1_a_copy_from_another_bucket(self, server: S3Server, store: S3Store, size_bytes: int) -> None:
         content = secrets.token_bytes(size_bytes)
         source = server.new_bucket().store("lake")
@@ -161,7 +163,7 @@ class S3Contract(StoreContract):
             store.copy_from(source, "nothing", "copy")
         assert list(store.list("")) == []
 
-    @pytest.mark.parametrize("size_bytes", [5, MIB, 9 * MIB])
+    @pytest.mark.parametrize("size_bytes", [5, MIB, 17 * MIB])
     def test_23_5_bytes_of_another_digest_are_never_seen(
         self, server: S3Server, store: S3Store, bucket: OwnBucket, size_bytes: int
     ) -> None:
@@ -183,6 +185,21 @@ class S3Contract(StoreContract):
         second.copy_from(first, "key", "key")
         copied = store.copy_from(second, "key", "key", digest=digest_of(content) if expects else None)
         assert copied.digest in (None, digest_of(content)) and store.read("key") == content
+
+    def test_23_7_what_changed_since_it_was_looked_at_is_not_copied(self, server: S3Server, store: S3Store) -> None:
+        own = server.new_bucket(versioned=store.keeps_versions)
+        source = own.store("lake")
+        source.put_if_absent("key", [b"a" * MIB])
+        found = source.head("key")
+        own.overwrite("key", b"b" * MIB, "lake")
+        with pytest.raises(SourceChanged):
+            store.copy_from(source, "key", "copy", version=found)
+        assert list(store.list("")) == []
+        copied = store.copy_from(source, "key", "copy", version=source.head("key"))
+        assert copied.digest in (None, digest_of(b"b" * MIB)) and store.read("copy") == b"b" * MIB
+        source.delete("key")
+        with pytest.raises((SourceChanged, MissingObject)):
+            store.copy_from(source, "key", "copy 2", version=found)
 
     def test_23_4_between_stores_of_other_kinds_the_bytes_pass_here(self, store: S3Store) -> None:
         memory = MemoryStore(uuid4().hex)

@@ -5,8 +5,8 @@ import pytest
 from bergung.errors import MissingObject, ObjectExists, Refused
 from bergung.stores.base import Store
 from bergung.stores.digest import digest_of
-from bergung.stores.s3.multipart import PART_BYTES
 from bergung.stores.s3.store import S3Store
+from bergung.stores.s3.writing import WHOLE_BYTES
 from tests.contract.stores.s3 import MIB, S3Contract, S3LocksContract, S3VersionsContract
 from tests.contract.stores.versions import OtherClient
 from tests.servers.s3 import OwnBucket, S3Server
@@ -38,7 +38,7 @@ class OverMarkers(S3VersionsContract):
         with pytest.raises(Refused):
             store.put_if_absent("here/now", [b"once more"])
 
-    @pytest.mark.parametrize("size_bytes", [5, PART_BYTES + 1])
+    @pytest.mark.parametrize("size_bytes", [5, WHOLE_BYTES + 1])
     def test_8_2_a_create_only_write_over_a_marker_succeeds(self, store: Store, other: OtherClient, size_bytes: int) -> None:
         """It does not."""
         first = store.put_if_absent("key", [b"first"])
@@ -73,7 +73,7 @@ def test_31_1_a_key_and_a_folder_of_keys_cannot_share_a_name(store: S3Store) -> 
     """It keeps keys as files and folders."""
     store.put_if_absent("x", [b"file"])
     store.put_if_absent("y/z", [b"file"])
-    for key, size_bytes in [("x/y", 5), ("x/y", PART_BYTES + 1), ("x/y/z", 5), ("y", 5)]:
+    for key, size_bytes in [("x/y", 5), ("x/y", WHOLE_BYTES + 1), ("x/y/z", 5), ("y", 5)]:
         with pytest.raises(Refused) as caught:
             store.put_if_absent(key, [b"x" * size_bytes])
         assert "folder" in caught.value.message and "beginning of another" in caught.value.hint

@@ -10,6 +10,7 @@ from bergung.clock import SystemClock
 from bergung.errors import BergungError, NotAllowed, StoreError
 from bergung.stores.access import Access
 from bergung.stores.s3.store import S3Store
+from bergung.stores.s3.writing import WHOLE_BYTES
 from tests.contract.stores.child import in_child
 from tests.servers.process import HOST, free_port
 from tests.servers.s3 import SECRET, OwnBucket, S3Server
@@ -39,12 +40,12 @@ def every_call(store: S3Store) -> list[Callable[[], object]]:
         lambda: store.read("key"),
         lambda: list(store.blocks("key")),
         lambda: store.put_if_absent("key", [b"x"]),
-        lambda: store.put_if_absent("key", iter([b"x" * 9_000_000])),
+        lambda: store.open("key"),
+        lambda: store.put_if_absent("key", iter([b"x" * (WHOLE_BYTES + 1)])),
         lambda: list(store.list("")),
         lambda: list(store.list_versions("")),
         lambda: store.delete("key"),
         lambda: store.copy("key", "copy"),
-        lambda: store.make_durable(["key"]),
     ]
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bergung.errors import ObjectExists, SourceChanged, StoreError
-from bergung.stores.s3.multipart import PART_BYTES
 from bergung.stores.s3.store import S3Store
+from bergung.stores.s3.writing import WHOLE_BYTES
 from tests.faults.s3.hurry import FastClock
 from tests.servers.cutting_proxy import Strikes, cutting_proxy
 from tests.servers.s3 import OwnBucket, S3Server
 
-LARGE = secrets.token_bytes(2 * PART_BYTES + 5)
+LARGE = secrets.token_bytes(WHOLE_BYTES + 5)
 MIB = 1024 * 1024
 
 
@@ -55,6 +55,23 @@ def test_a_put_whose_answer_was_lost_is_known_again(ground: Ground) -> None:
     put = ground.store.put_if_absent("key", [b"mine"])
     assert ground.past.head("key") == put and ground.past.read("key") == b"mine"
     assert len(list(ground.past.list_versions("key"))) == 1
+
+
+def test_a_write_that_is_refused_while_it_is_sent_is_known_as_refused(ground: Ground) -> None:
+    """Some servers refuse and close before they have read the body: the answer is lost, however often it is sent again."""
+    ground.past.put_if_absent("key", [b"theirs"])
+    ground.strikes.lose(is_put, times=1000)
+    with pytest.raises(ObjectExists):
+        hurried(ground).put_if_absent("key", iter([b"mine"]))
+    assert len([seen for seen in ground.strikes.seen if seen.startswith("PUT")]) == 1
+    assert ground.past.read("key") == b"theirs"
+
+
+def test_a_write_that_never_came_is_sent_again(ground: Ground) -> None:
+    ground.strikes.answer(is_put, 503, b"<Error><Code>SlowDown</Code></Error>")
+    ground.strikes.drop(is_put, times=2)
+    put = ground.store.put_if_absent("key", iter([b"mine"]))
+    assert ground.past.head("key") == put and ground.past.read("key") == b"mine"
 
 
 def test_a_completion_whose_answer_was_lost_is_known_again(ground: Ground) -> None:

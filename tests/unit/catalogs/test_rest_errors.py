@@ -1,17 +1,10 @@
 """A REST server that answers wrongly, slowly or not at all: each is told by its own words, and no secret with it."""
 
-import datetime
-import ipaddress
-import ssl
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from bergung.catalogs.declaration import Declaration
 from bergung.catalogs.rest.catalog import RestCatalog, open_declared
@@ -20,6 +13,7 @@ from bergung.clock import SystemClock
 from bergung.errors import BergungError, Busy, NotAllowed, UnknownTable, UsageError
 from bergung.model.names import TableName
 from bergung.stores.open import open_store
+from tests.servers.certificate import self_signed
 from tests.servers.process import HOST, free_port
 from tests.servers.rest_front import JSON, Front, Rule, error, rest_front
 
@@ -189,28 +183,3 @@ def test_connections_are_kept(front: Front) -> None:
         catalog.locate(TABLE)
     (pool,) = (kept[key] for key in kept.keys())
     assert (pool.num_connections, pool.num_requests) == (1, 7)
-
-
-def self_signed(folder: Path) -> tuple[Path, ssl.SSLContext]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
-    now = SystemClock().now()
-    built = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(HOST))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )  # fmt: skip
-    (folder / "key.pem").write_bytes(secret)
-    (folder / "certificate.pem").write_bytes(built.public_bytes(serialization.Encoding.PEM))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
-    return folder / "certificate.pem", context

@@ -1,6 +1,6 @@
 """One request to a bucket: the right client, asked again where that may help, its errors in our words."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from bergung.clock import Clock
@@ -17,6 +17,9 @@ _KEY_BYTES = 1024
 
 _answered: set[tuple[str, str]] = set()
 _seen: set[tuple[str, str]] = set()
+
+
+def _nothing() -> None: ...
 
 
 class Said(Exception):
@@ -67,8 +70,14 @@ class Bucket:
             raise Refused(f"not a key for an object: {key!r} has {length} bytes", f"keys have 1 to {_KEY_BYTES} bytes")
         return key
 
-    def ask(self, operation: str, key: str | None = None, *, meant: Collection[Kind] = (), **words: Any) -> dict[str, Any]:
-        """One answer of the store. A kind of refusal that is meant comes as Said, every other as an error of this house."""
+    def ask(
+        self, operation: str, key: str | None = None, *, meant: Collection[Kind] = (), before_again: Callable[[], None] = _nothing,
+        **words: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        """One answer of the store. A kind of refusal that is meant comes as Said, every other as an error of this house.
+
+        What `before_again` raises ends it, when no answer came and it would be asked once more.
+        """
         patience = Patience(self.clock)
         while True:
             try:
@@ -79,6 +88,8 @@ class Bucket:
                     raise Said(kind, patience.tries, error) from error
                 if not self.goes_on(kind, error, key, patience):
                     raise self.failure(operation, key, error, patience) from error
+                if kind is Kind.CUT_OFF:
+                    before_again()
 
     def goes_on(self, kind: Kind, error: Exception, key: str | None, patience: Patience) -> bool:
         """Whether to ask again, after a wait; new credentials are fetched where somebody gives them."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from bergung.clock import Clock
 from bergung.stores.access import Access, fresh, reaching
+from bergung.stores.s3.signing import sign_once
 from bergung.version import VERSION
 
 _CONNECTIONS = 64
@@ -100,6 +101,7 @@ class Clients:
         named = {name: value for name, value in own.items() if value}
         client = session.create_client("s3", config=_config(access), **named)
         client.meta.events.register("before-parse.s3.ListObjectVersions", _keep_raw)
+        sign_once(client)
         return client
 
 

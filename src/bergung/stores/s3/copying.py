@@ -1,7 +1,7 @@
 """Copies that the store makes itself: create-only, of one version of the source, whatever the size.
 
 CopyObject ignores If-None-Match on some servers and ends at 5 GB, so a copy is an upload whose parts are copied and whose
-completion is conditional: three requests, or more for what is larger.
+completion is conditional: three requests, or more for what is larger, after the look at the source that names its version.
 """
 
 from base64 import b64decode
@@ -9,17 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from bergung.stores.base import Copied
+from bergung.stores.base import Copied, Stat
+from bergung.stores.digest import other_bytes
 from bergung.stores.s3.bucket import Bucket, Said
 from bergung.stores.s3.kinds import Kind
 from bergung.stores.s3.multipart import SHA256, Part, Upload
 from bergung.stores.s3.reading import facts
 from bergung.stores.s3.words import changed
-from bergung.stores.s3.writing import MARK, new_mark, own_or_taken, refuse_what_is_there, stat_of_upload
-from bergung.stores.streaming import other_bytes
+from bergung.stores.s3.writing import MARK, looked_first, new_mark, noticing, own_or_taken, refuse_what_is_there, stat_of_upload
 
 WORTH_BYTES = 1024 * 1024
-"""Below this a read and a write are two requests against three."""
+"""Below this a read and a write are two requests against four."""
+
+_LOOK_BYTES = 1024**3
+"""From here on a look at the target is little beside a copy that would be in vain."""
 
 ONE_PART_BYTES = 5 * 1024**3
 _PART_BYTES = 1024**3
@@ -44,30 +47,28 @@ class Source:
 
     bucket: Bucket
     key: str
-    answer: dict[str, Any]
-
-    @property
-    def size_bytes(self) -> int:
-        """All of it."""
-        size: int = self.answer["ContentLength"]
-        return size
+    size_bytes: int
+    etag: str
+    by_id: str | None = None
 
     @property
     def words(self) -> dict[str, Any]:
         """How a part names it: by its id where it is not the newest, and by its ETag in any case."""
         named = {"Bucket": self.bucket.name, "Key": self.key}
-        by_id = self.answer.get("AskedById")
-        return {"CopySource": {**named, "VersionId": by_id} if by_id else named, "CopySourceIfMatch": self.answer["ETag"]}
+        return {"CopySource": {**named, "VersionId": self.by_id} if self.by_id else named, "CopySourceIfMatch": self.etag}
 
 
-def find(bucket: Bucket, key: str, version: str | None) -> Source:
-    """SourceChanged or MissingObject where it is not there."""
-    return Source(bucket, key, facts(bucket, key, version))
+def find(bucket: Bucket, key: str, version: str | Stat | None) -> Source:
+    """SourceChanged or MissingObject where it is not there; what was found already is not looked for again."""
+    if isinstance(version, Stat) and version.etag:
+        return Source(bucket, key, version.size_bytes, version.etag)
+    answer = facts(bucket, key, version.version if isinstance(version, Stat) else version)
+    return Source(bucket, key, answer["ContentLength"], answer["ETag"], answer.get("AskedById"))
 
 
-def is_worth_it(source: Source, target: Bucket) -> bool:
-    """Large enough, and not known to be out of sight."""
-    return source.size_bytes >= WORTH_BYTES and (source.bucket.name, target.name) not in _blind
+def is_worth_it(source: Bucket, target: Bucket, size_bytes: int | None) -> bool:
+    """Not known to be out of sight, and large enough where the size is known."""
+    return (source.name, target.name) not in _blind and (size_bytes is None or size_bytes >= WORTH_BYTES)
 
 
 def copy(source: Source, target: Bucket, key: str, digest: str | None = None) -> Copied:
@@ -76,16 +77,23 @@ def copy(source: Source, target: Bucket, key: str, digest: str | None = None) ->
     One that is expected is compared before the copy is completed, and so before it is visible; CannotCopy where the store works
     none out.
     """
-    refuse_what_is_there(target, key)
+    if not looked_first(target, key) and source.size_bytes >= _LOOK_BYTES:
+        refuse_what_is_there(target, key)
+    with noticing(target):
+        return _copied(source, (target, key), digest)
+
+
+def _copied(source: Source, place: tuple[Bucket, str], digest: str | None) -> Copied:
+    target = place[0]
     # The checksum of several parts is no digest of the object, so there it is not asked for.
     if source.size_bytes <= ONE_PART_BYTES and target.endpoint not in _without_checksums:
         try:
-            return _copy(source, (target, key), SHA256, digest)
+            return _copy(source, place, SHA256, digest)
         except _NoChecksum:
             _without_checksums.add(target.endpoint)
     if digest is not None:
         raise CannotCopy
-    return _copy(source, (target, key), None, None)
+    return _copy(source, place, None, None)
 
 
 def _copy(source: Source, place: tuple[Bucket, str], algorithm: str | None, digest: str | None) -> Copied:
@@ -97,7 +105,7 @@ def _copy(source: Source, place: tuple[Bucket, str], algorithm: str | None, dige
         try:
             written = stat_of_upload(target, key, source.size_bytes, upload.complete())
         except Said as said:
-            written = own_or_taken(target, key, mark, said)
+            written = own_or_taken(target, key, mark, said.kind)
     return Copied(written, _digest(upload.parts))
 
 

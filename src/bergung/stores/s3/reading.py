@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bergung.errors import BergungError
-from bergung.stores.base import Stat
+from bergung.stores.base import Opened, Stat
 from bergung.stores.s3.bucket import Bucket, Said
 from bergung.stores.s3.kinds import Kind, kind_of, sdk_errors
 from bergung.stores.s3.listing import versions_of
@@ -25,7 +25,7 @@ _ELSEWHERE = {Kind.MISSING, Kind.NO_VERSION, Kind.PRECONDITION}
 
 
 @dataclass(frozen=True)
-class Opened:
+class Answer:
     """A version that was found, and its bytes from where they were asked for; no body where that lies behind its end."""
 
     stat: Stat | None
@@ -72,24 +72,17 @@ def read(bucket: Bucket, key: str, start: int, length: int | None, version: str 
                 raise bucket.failure("get_object", key, error, patience) from error
 
 
-def blocks(bucket: Bucket, key: str, version: str | None, block_bytes: int) -> Iterator[bytes]:
-    """The whole object, all of the version that was found first."""
-    opened = open_version(bucket, key, version, {})
-    stat = opened.stat
-    if stat is None or stat.size_bytes < LARGE_BYTES:
-        yield from _stream(bucket, key, opened, block_bytes)
-        return
-    opened.body.close()
-    for content in _ahead(bucket, stat):
-        view = memoryview(content)
-        for start in range(0, len(content), block_bytes):
-            yield bytes(view[start : start + block_bytes])
+def open_whole(bucket: Bucket, key: str, version: str | None, block_bytes: int) -> Opened:
+    """All of that version, or of the one that is found."""
+    answer = open_version(bucket, key, version, {})
+    assert answer.stat is not None, "only a range can lie behind the end"
+    return Opened(answer.stat, _blocks(bucket, answer.stat, answer.body, block_bytes))
 
 
-def open_version(bucket: Bucket, key: str, version: str | None, range_: dict[str, str]) -> Opened:
+def open_version(bucket: Bucket, key: str, version: str | None, range_: dict[str, Any]) -> Answer:
     """The version; SourceChanged or MissingObject where it is not there."""
     found = _newest(bucket, key, version, range_)
-    if isinstance(found, Opened):
+    if isinstance(found, Answer):
         return found
     if version is not None and keeps_versions(bucket):
         older = _older(bucket, key, version, range_)
@@ -98,32 +91,32 @@ def open_version(bucket: Bucket, key: str, version: str | None, range_: dict[str
     raise _gone(bucket, key, version, is_there=found)
 
 
-def _newest(bucket: Bucket, key: str, version: str | None, range_: dict[str, str]) -> Opened | bool:
+def _newest(bucket: Bucket, key: str, version: str | None, range_: dict[str, Any]) -> Answer | bool:
     """The newest, when it is the one that is meant (by its id it would need a right of its own); else whether there is one."""
-    condition = {"IfMatch": version} if version is not None and is_etag(version) else {}
+    condition: dict[str, Any] = {"IfMatch": version} if version is not None and is_etag(version) else {}
     try:
         answer = bucket.ask("get_object", key, meant={*_ELSEWHERE, Kind.RANGE}, **range_, **condition)
     except Said as said:
         if said.kind is Kind.RANGE:
-            return version in (None, head(bucket, key).version) and Opened(None, None) or True
+            return version in (None, head(bucket, key).version) and Answer(None, None) or True
         return said.kind is Kind.PRECONDITION
     if version in (None, name_of(answer.get("VersionId"), answer["ETag"])):
-        return Opened(stat_of(key, answer), answer["Body"])
+        return Answer(stat_of(key, answer), answer["Body"])
     answer["Body"].close()
     return True
 
 
-def _older(bucket: Bucket, key: str, version: str, range_: dict[str, str]) -> Opened | None:
-    by = {"VersionId": NULL, "IfMatch": version} if is_etag(version) else {"VersionId": version}
+def _older(bucket: Bucket, key: str, version: str, range_: dict[str, Any]) -> Answer | None:
+    by: dict[str, Any] = {"VersionId": NULL, "IfMatch": version} if is_etag(version) else {"VersionId": version}
     try:
         answer = bucket.ask("get_object", key, meant={*_ELSEWHERE, Kind.RANGE, Kind.IS_MARKER}, **range_, **by)
     except Said as said:
         if said.kind is Kind.RANGE:
-            return Opened(None, None)
+            return Answer(None, None)
         if said.kind is Kind.IS_MARKER:
             raise missing(f"{bucket.address(key)}, version {version}, is a marker") from said
         return None
-    return Opened(stat_of(key, answer), answer["Body"])
+    return Answer(stat_of(key, answer), answer["Body"])
 
 
 def _gone(bucket: Bucket, key: str, version: str | None, *, is_there: bool) -> BergungError:
@@ -134,35 +127,45 @@ def _gone(bucket: Bucket, key: str, version: str | None, *, is_there: bool) -> B
     return missing(bucket.address(key))
 
 
-def _stream(bucket: Bucket, key: str, opened: Opened, block_bytes: int) -> Iterator[bytes]:
+def _blocks(bucket: Bucket, stat: Stat, body: Any, block_bytes: int) -> Iterator[bytes]:
+    """Of a large object only the first range comes with the first answer."""
+    if stat.size_bytes < LARGE_BYTES:
+        yield from _stream(bucket, stat, body, block_bytes, stat.size_bytes)
+        return
+    yield from _stream(bucket, stat, body, block_bytes, _RANGE_BYTES)
+    for content in _ahead(bucket, stat, _RANGE_BYTES):
+        view = memoryview(content)
+        for start in range(0, len(content), block_bytes):
+            yield bytes(view[start : start + block_bytes])
+
+
+def _stream(bucket: Bucket, stat: Stat, body: Any, block_bytes: int, end: int) -> Iterator[bytes]:
     at, failed_at, patience = 0, -1, Patience(bucket.clock)
-    stat = opened.stat
     try:
-        while stat is not None and at < stat.size_bytes:
+        while at < end:
             try:
-                block = opened.body.read(block_bytes)
+                block = body.read(min(block_bytes, end - at))
             except sdk_errors() as error:
                 # A connection that breaks again and again is patiently taken up as long as it brings something.
                 patience = patience if failed_at == at else Patience(bucket.clock)
                 failed_at = at
-                if not bucket.goes_on(kind_of(error), error, key, patience):
-                    raise bucket.failure("get_object", key, error, patience) from error
-                opened.body.close()
-                opened = open_version(bucket, key, stat.version, _range(at, None))
+                if not bucket.goes_on(kind_of(error), error, stat.key, patience):
+                    raise bucket.failure("get_object", stat.key, error, patience) from error
+                body.close()
+                body = open_version(bucket, stat.key, stat.version, _range(at, None)).body
                 continue
             at += len(block)
             yield block
     finally:
-        if opened.body is not None:
-            opened.body.close()
+        body.close()
 
 
-def _ahead(bucket: Bucket, stat: Stat) -> Iterator[bytes]:
+def _ahead(bucket: Bucket, stat: Stat, begin: int) -> Iterator[bytes]:
     """Ranges in their order, a few fetched while one is used."""
     pool = ThreadPoolExecutor(_RANGES_AHEAD)
     coming: deque[Future[bytes]] = deque()
     try:
-        for start in range(0, stat.size_bytes, _RANGE_BYTES):
+        for start in range(begin, stat.size_bytes, _RANGE_BYTES):
             coming.append(pool.submit(read, bucket, stat.key, start, _RANGE_BYTES, stat.version))
             if len(coming) == _RANGES_AHEAD:
                 yield coming.popleft().result()
@@ -172,7 +175,7 @@ def _ahead(bucket: Bucket, stat: Stat) -> Iterator[bytes]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _range(start: int, length: int | None) -> dict[str, str]:
+def _range(start: int, length: int | None) -> dict[str, Any]:
     if start == 0 and length is None:
         return {}
     end = "" if length is None else str(start + length - 1)

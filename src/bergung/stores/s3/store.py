@@ -1,21 +1,18 @@
 """A bucket, or what lies below a prefix of it, as a store."""
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 
 from bergung.clock import Clock, SystemClock
 from bergung.errors import Refused, UsageError
 from bergung.stores.access import Access
-from bergung.stores.base import Copied, Stat, Store, Version
+from bergung.stores.base import Copied, Opened, Stat, Store, Version
 from bergung.stores.s3 import copying, deleting, listing, locking, reading, versions, writing
 from bergung.stores.s3.bucket import Bucket
 from bergung.stores.streaming import stream
 
 BLOCK_BYTES = 1024 * 1024
-_LOOKS_AT_ONCE = 16
 _CLOCK = SystemClock()
 _DOTS = {".", ".."}
 
@@ -67,7 +64,12 @@ class S3Store:
 
     def blocks(self, key: str, *, version: str | None = None, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
         """The whole object in blocks, all of one version; of a large one several ranges are fetched at once."""
-        yield from reading.blocks(self._bucket, self._full(key), version, block_bytes)
+        yield from reading.open_whole(self._bucket, self._full(key), version, block_bytes).blocks
+
+    def open(self, key: str) -> Opened:
+        """The answer to one GET says what it is of."""
+        opened = reading.open_whole(self._bucket, self._full(key), None, BLOCK_BYTES)
+        return replace(opened, stat=self._own(opened.stat))
 
     def put_if_absent(self, key: str, blocks: Iterable[bytes]) -> Stat:
         """In one request or in parts, each with a checksum; the bucket itself refuses a second one."""
@@ -91,18 +93,20 @@ class S3Store:
         """By the store itself; no byte passes here."""
         return self.copy_from(self, source_key, key).stat
 
-    def copies_from(self, source: Store) -> bool:
-        """From a bucket at the same endpoint."""
-        return isinstance(source, S3Store) and source.endpoint == self.endpoint
+    def copies_from(self, source: Store, size_bytes: int | None = None) -> bool:
+        """From a bucket at the same endpoint, where it may read that; what is small passes here, which takes fewer requests."""
+        if not isinstance(source, S3Store) or source.endpoint != self.endpoint:
+            return False
+        return copying.is_worth_it(source._bucket, self._bucket, size_bytes)
 
     def copy_from(
-        self, source: Store, source_key: str, key: str, *, version: str | None = None, digest: str | None = None
+        self, source: Store, source_key: str, key: str, *, version: str | Stat | None = None, digest: str | None = None
     ) -> Copied:
-        """By the store itself, where it may read the source; what is small passes here, which takes fewer requests."""
+        """By the store itself, or block by block."""
         if not isinstance(source, S3Store) or not self.copies_from(source):
             return stream((source, source_key, version), (self, key), digest)
         found = copying.find(source._bucket, source._full(source_key), version)
-        if not copying.is_worth_it(found, self._bucket):
+        if not self.copies_from(source, found.size_bytes):
             return stream((source, source_key, version), (self, key), digest)
         try:
             copied = copying.copy(found, self._bucket, self._plain(key), digest)
@@ -119,12 +123,7 @@ class S3Store:
         return writing.refuses_wrong_bytes(self._bucket, self._plain(key))
 
     def make_durable(self, keys: Iterable[str]) -> None:
-        """What a bucket has acknowledged is durable; that it is still there is looked up."""
-        waiting = (self._full(key) for key in keys)
-        with ThreadPoolExecutor(_LOOKS_AT_ONCE) as pool:
-            while batch := tuple(islice(waiting, 1024)):
-                for _ in pool.map(lambda key: reading.head(self._bucket, key), batch):
-                    pass
+        """It is: a bucket acknowledges and shows nothing that is not. So nothing is asked."""
 
     def lock(self, key: str, version: str, until: datetime) -> None:
         """Nobody deletes that version before then."""

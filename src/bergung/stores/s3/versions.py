@@ -33,7 +33,8 @@ def stat_of(key: str, answer: dict[str, Any]) -> Stat:
     """The facts in the answer to a HEAD or a GET."""
     whole = answer.get("ContentRange", "").rpartition("/")[2]
     size_bytes = int(whole) if whole.isdecimal() else answer["ContentLength"]
-    return Stat(key, size_bytes, name_of(answer.get("VersionId"), answer.get("ETag", "")), to_second(answer["LastModified"]))
+    etag = answer.get("ETag", "")
+    return Stat(key, size_bytes, name_of(answer.get("VersionId"), etag), to_second(answer["LastModified"]), etag)
 
 
 def to_second(moment: datetime) -> datetime:
