@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
+from threading import Condition
+
+import pyarrow as pa
 
 from bergung.carry.engine import Batches
 from bergung.carry.job import Durable, Job, read_part, write_named_part
@@ -25,8 +29,8 @@ class Outcome:
     durable: tuple[Store, str] | None = None
 
 
-SMALL_BYTES = 4 * 1024 * 1024
-"""So many times `files_at_once` may be in memory."""
+ROOM_BYTES = 64 * 1024 * 1024
+"""So much of files that are worked on at once may be in memory, beside what each store has under way."""
 
 Act = Callable[[Job, list[Row]], Outcome]
 """Gets all rows that name one file, the one that the newest snapshot sees first."""
@@ -56,10 +60,12 @@ def done_part(part: str, start: int) -> str:
 
 def _worked(job: Job, act: Act, slices: Iterator[Row]) -> Iterator[Row]:
     """One slice is made durable, which is waiting for a disk, while the next is read and hashed."""
+    # Slices of one part come one after another.
+    read = lru_cache(1)(partial(read_part, job))
     with ThreadPoolExecutor(1) as behind:
         settling: Future[Row] | None = None
         for slice_ in slices:
-            total = _acted(job, act, slice_)
+            total = _acted(job, act, slice_, read)
             if settling is not None:
                 yield settling.result()
             settling = behind.submit(_settled, job, slice_, total)
@@ -67,10 +73,10 @@ def _worked(job: Job, act: Act, slices: Iterator[Row]) -> Iterator[Row]:
             yield settling.result()
 
 
-def _acted(job: Job, act: Act, slice_: Row) -> _Sum:
+def _acted(job: Job, act: Act, slice_: Row, read: Callable[[str], pa.Table]) -> _Sum:
     total = _Sum()
     try:
-        rows = read_part(job, slice_["part"]).slice(slice_["start"], slice_["count"])
+        rows = read(slice_["part"]).slice(slice_["start"], slice_["count"])
         for outcome in _outcomes(job, act, list(files_of(rows))):
             _add(total, outcome)
     except BergungError as failure:
@@ -78,16 +84,42 @@ def _acted(job: Job, act: Act, slice_: Row) -> _Sum:
     return total
 
 
-def _outcomes(job: Job, act: Act, files: list[list[Row]]) -> Iterator[Outcome]:
-    """Small files over a network several at once: nearly all of their time is waiting. Large ones are parallel in themselves."""
-    small = [file for file in files if job.files_at_once > 1 and _bytes(file) <= SMALL_BYTES]
-    with ThreadPoolExecutor(job.files_at_once) as pool:
+class _Room:
+    """Each takes what it needs and waits until there is so much; who needs more than there is gets all of it."""
+
+    def __init__(self, size_bytes: int) -> None:
+        self._all = self._left = size_bytes
+        self._changed = Condition()
+
+    @contextmanager
+    def taken(self, size_bytes: int) -> Iterator[None]:
+        """While inside."""
+        wanted = min(size_bytes, self._all)
+        with self._changed:
+            self._changed.wait_for(lambda: self._left >= wanted)
+            self._left -= wanted
         try:
-            yield from pool.map(partial(act, job), small)
-        except BergungError:
-            pool.shutdown(cancel_futures=True)
-            raise
-    yield from (act(job, file) for file in files if job.files_at_once == 1 or _bytes(file) > SMALL_BYTES)
+            yield
+        finally:
+            with self._changed:
+                self._left += wanted
+                self._changed.notify_all()
+
+
+def _outcomes(job: Job, act: Act, files: list[list[Row]]) -> Iterator[Outcome]:
+    """Over a network several at once, as far as they fit: nearly all of their time is waiting."""
+    if job.files_at_once == 1:
+        yield from (act(job, file) for file in files)
+        return
+    room = _Room(ROOM_BYTES)
+
+    def acted(file: list[Row]) -> Outcome:
+        with room.taken(_bytes(file)):
+            return act(job, file)
+
+    with ThreadPoolExecutor(job.files_at_once) as pool:
+        # What has not begun when one fails does not begin.
+        yield from pool.map(acted, files)
 
 
 def _bytes(file: list[Row]) -> int:

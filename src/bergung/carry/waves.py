@@ -24,6 +24,7 @@ WAVE = pa.schema(
     [("part", pa.string()), ("start", pa.int64()), ("count", pa.int64()), ("bytes", pa.int64()), ("worker", pa.int32())]
 )
 LOOK_SECONDS = 1.0
+PAGE = 1000
 AGAIN = "run the same command again: it goes on where it stopped"
 
 
@@ -100,6 +101,7 @@ class _Progress:
     slices: Sequence[Slice]
     wave: Sequence[Slice]
     before: Totals
+    stored: set[str] = field(default_factory=set)
 
     def look(self, effects: Effects, job: Job) -> None:
         # A look that fails is no reason to stop what runs.
@@ -107,12 +109,18 @@ class _Progress:
             self._tell(effects, job)
 
     def _tell(self, effects: Effects, job: Job) -> None:
-        prefixes = {done_part(slice_.part, slice_.start).rpartition("-")[0] for slice_ in self.wave}
-        stored = {stat.key for prefix in prefixes for stat in job.runs().list(run_key(job.run, prefix))}
-        done = [slice_ for slice_ in self.wave if run_key(job.run, done_part(slice_.part, slice_.start)) in stored]
+        prefixes = {self._prefix(slice_) for slice_ in self.wave if done_part(slice_.part, slice_.start) not in self.stored}
+        for prefix in prefixes:
+            self.stored.update(stat.key.removeprefix(run_key(job.run, "")) for stat in job.runs().list(run_key(job.run, prefix)))
+        done = [slice_ for slice_ in self.wave if done_part(slice_.part, slice_.start) in self.stored]
         files, bytes_ = sum(slice_.count for slice_ in done), sum(slice_.bytes for slice_ in done)
         total = sum(slice_.count for slice_ in self.slices), sum(slice_.bytes for slice_ in self.slices)
         effects.watch.progress(self.before.files + files, self.before.bytes + bytes_, total)
+
+    def _prefix(self, slice_: Slice) -> str:
+        """Of the outcomes of a part; of all where they fit on one page of a bucket's list."""
+        name = done_part(slice_.part, slice_.start)
+        return name.rpartition("/" if len(self.slices) <= PAGE else "-")[0]
 
 
 def _run_wave(effects: Effects, job: Job, act: Act, progress: _Progress) -> pa.Table:

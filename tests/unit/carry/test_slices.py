@@ -1,23 +1,27 @@
 """Slices of work: durability is waited for behind the next slice, and what fails is an error of its slice."""
 
 import pickle
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from threading import Event, Lock
+from threading import Barrier, Event, Lock
 
 import pytest
 
-from bergung.carry.job import Job, TableJob, read_part
+from bergung.carry.job import Job, TableJob, read_part, write_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_of
-from bergung.carry.slices import Outcome, done_part, work
+from bergung.carry.slices import ROOM_BYTES, Outcome, done_part, work
 from bergung.carry.tasks import SLICE_BYTES, plan_parts
 from bergung.carry.waves import WAVE
 from bergung.clock import SystemClock
 from bergung.errors import Refused, StoreError, StoreFull
+from bergung.iceberg.columns import table_of
 from bergung.stores.base import Store
 from bergung.stores.local import LocalStore
 from bergung.vault.journal import begin
 from bergung.vault.receipts import HELD
+from tests.faults.counting_store import Counts, counting_open
 
 PATIENCE_SECONDS = 20
 
@@ -98,6 +102,39 @@ def test_what_cannot_be_made_durable_is_an_error_of_its_slice_and_has_no_outcome
     assert isinstance(error_of(first["error"]), StoreFull) and last["error"] is None
     stored = [stat.key for stat in job.vault().list("runs/run/done/")]
     assert stored == [f"runs/run/{done_part(slices[1]['part'], slices[1]['start'])}"]
+
+
+def test_over_a_network_files_go_at_once_as_far_as_they_fit(tmp_path: Path) -> None:
+    """Six of a third of the room: never more than three at once, and three at some time; one that needs more goes alone."""
+    job = replace(job_on(LocalStore(tmp_path)), tables={0: TableJob("t", "tables/t/", "s3://far/t")})
+    sizes = [ROOM_BYTES // 3] * 6 + [ROOM_BYTES * 2]
+    rows = (
+        {"table": 0, "path": str(number), "parent": "", "kind": "data", "declared_bytes": size} for number, size in enumerate(sizes)
+    )
+    together, now, most, guard = Barrier(3), Counter[str](), Counter[str](), Lock()
+
+    def act(_: Job, rows: list[Row]) -> Outcome:
+        kind = "large" if rows[0]["declared_bytes"] > ROOM_BYTES else "small"
+        with guard:
+            now[kind] += 1
+            most[kind] = max(most[kind], sum(now.values()))
+        if kind == "small":
+            together.wait(PATIENCE_SECONDS)
+        with guard:
+            now[kind] -= 1
+        return Outcome([{**rows[0], "state": HELD, "size_bytes": 1}], 1, None)
+
+    slice_ = {"part": write_part(job, "tasks", table_of(LISTED, list(rows))), "start": 0, "count": 7, "bytes": 1}
+    (done,) = each(work(job, act, batched(WAVE, iter([slice_]))))
+    assert (done["error"], done["files"]) == (None, 7) and most == {"small": 3, "large": 1}
+
+
+def test_a_part_is_read_once_for_slices_that_follow_each_other(tmp_path: Path) -> None:
+    counts = Counts()
+    job = replace(job_on(LocalStore(tmp_path)), open=counting_open(counts))
+    slices = planned(job, 3)
+    worked(job, slices, Event())
+    assert counts.requests("read") == 1
 
 
 def test_a_job_travels_without_the_store_that_it_has_opened(tmp_path: Path) -> None:
