@@ -9,7 +9,7 @@ from typing import Any
 
 from bergung.errors import UnsupportedTable
 from bergung.iceberg.raw import Raw, read_json
-from bergung.iceberg.snapshots import Snapshot, SnapshotLogEntry, read_snapshot, unbroken
+from bergung.iceberg.snapshots import Snapshot, SnapshotLogEntry, State, read_snapshot, unbroken
 from bergung.model.files import FileKind, ReachedFile
 
 __all__ = ["MetadataLogEntry", "Ref", "Snapshot", "SnapshotLogEntry", "TableMetadata", "file_at", "read_metadata"]
@@ -84,12 +84,16 @@ class TableMetadata:
         named = (self.properties.get(name) for name in WRITE_PATHS)
         return tuple(dict.fromkeys((self.location, *filter(None, named))))
 
-    def answers(self) -> int:
-        """Since when (ms) every state of the table is known: its snapshot is retained, and so are all later ones."""
+    def states(self) -> tuple[State, ...]:
+        """Those known without a gap, in the order of the log: each snapshot is retained, and so are all later ones."""
         known = unbroken(self.snapshot_log, self.snapshots, self.last_sequence_number)
         if not known or known[-1].snapshot_id != self.current_snapshot_id:
-            return self.last_updated_ms
-        return known[0].timestamp_ms
+            return (State(self.last_updated_ms, self.current_snapshot_id),)
+        return tuple(State(entry.timestamp_ms, entry.snapshot_id) for entry in known)
+
+    def answers(self) -> int:
+        """Since when (ms) every state of the table is known."""
+        return self.states()[0].since_ms
 
 
 def read_metadata(data: bytes, where: str) -> TableMetadata:

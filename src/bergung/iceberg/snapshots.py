@@ -32,6 +32,14 @@ class SnapshotLogEntry:
     snapshot_id: int
 
 
+@dataclass(frozen=True)
+class State:
+    """What a plain read of the table saw from this time on; None: no snapshot yet."""
+
+    since_ms: int
+    snapshot_id: int | None
+
+
 def read_snapshot(raw: Raw) -> Snapshot:
     """A snapshot as a metadata file has it."""
     summary = raw.texts("summary")
@@ -70,12 +78,12 @@ def unbroken(log: Sequence[SnapshotLogEntry], snapshots: Sequence[Snapshot], las
 def _follows(two: tuple[SnapshotLogEntry, SnapshotLogEntry], held: Mapping[int, Snapshot], last: int) -> bool:
     """True when no expired snapshot can have been current between these two."""
     before, after = (held[entry.snapshot_id] for entry in two)
-    if before.snapshot_id in _ancestors(after, held):
+    # A commit stands on what was current, and bears its own time; a snapshot that was made current again does not.
+    if two[1].timestamp_ms == after.timestamp_ms and before.snapshot_id in _ancestors(after, held):
         return True
-    # A rollback or another branch: certain only when of all snapshots made since then none is gone.
-    oldest = min(before.sequence_number, after.sequence_number)
+    # A rollback may have gone to any snapshot, also to one of long ago: certain only when none is gone.
     numbers = {snapshot.sequence_number for snapshot in held.values()}
-    return oldest > 0 and all(number in numbers for number in range(oldest, last + 1))
+    return 0 not in numbers and all(number in numbers for number in range(1, last + 1))
 
 
 def _ancestors(snapshot: Snapshot, held: Mapping[int, Snapshot]) -> Iterator[int]:
