@@ -79,14 +79,14 @@ def _follows(two: tuple[SnapshotLogEntry, SnapshotLogEntry], held: Mapping[int, 
     """True when no expired snapshot can have been current between these two."""
     before, after = (held[entry.snapshot_id] for entry in two)
     # A commit stands on what was current, and bears its own time; a snapshot that was made current again does not.
-    if two[1].timestamp_ms == after.timestamp_ms and before.snapshot_id in _ancestors(after, held):
+    if two[1].timestamp_ms == after.timestamp_ms and before.snapshot_id in ancestors(after, held):
         return True
     # A rollback may have gone to any snapshot, also to one of long ago: certain only when none is gone.
     numbers = {snapshot.sequence_number for snapshot in held.values()}
     return 0 not in numbers and all(number in numbers for number in range(1, last + 1))
 
 
-def _ancestors(snapshot: Snapshot, held: Mapping[int, Snapshot]) -> Iterator[int]:
+def ancestors(snapshot: Snapshot, held: Mapping[int, Snapshot]) -> Iterator[int]:
     """Ids, nearest first; no more than there are snapshots, so that a damaged file cannot lead in circles."""
     for _ in held:
         if snapshot.parent_id is None or snapshot.parent_id not in held:
