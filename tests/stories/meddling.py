@@ -13,7 +13,7 @@ from bergung.catalogs.select import select_tables
 from bergung.clock import SystemClock, from_ms
 from bergung.model.names import TableName
 from bergung.stores.access import Access
-from bergung.stores.base import Stat, Store
+from bergung.stores.base import Opened, Stat, Store
 from bergung.stores.open import open_store
 from tests.faults.lake import CATALOG, Lake
 from tests.synthetic import MINUTE_MS, START_MS
@@ -85,6 +85,10 @@ class BusyStore:
     def head(self, key: str) -> Stat:
         self.moment.look(key)
         return self.inner.head(key)
+
+    def open(self, key: str) -> Opened:
+        self.moment.look(key)
+        return self.inner.open(key)
 
 
 def backup_beside(lake: Lake, between: Happen, *, before: Happen = lambda: None) -> BackupResult:
