@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bergung.errors import DamageFound
-from bergung.iceberg.columns import rows_of
+from bergung.iceberg.columns import rows_of, table_of
 from bergung.vault.documents import put_document
 from bergung.vault.layout import LOG, point_key
 from bergung.vault.log import append
-from bergung.vault.receipts import read_receipts, write_receipts
+from bergung.vault.receipts import RECEIPT, read_receipts, write_receipts
 from tests.faults.lake import Lake, contents
 
 FORGED = "20990101T000000Z-ffffffffff"
@@ -58,10 +58,10 @@ def seal_with_gap(lake: Lake, kind: str) -> None:
 def _without(lake: Lake, folder: str, of: tuple[str, str], kind: str) -> str:
     digest, own = of
     if not kind:
-        return write_receipts(lake.store, folder, digest, [])
+        return write_receipts(lake.store, folder, digest, RECEIPT.empty_table())
     rows = rows_of(read_receipts(lake.store, folder, digest, own))
     for row in rows:
         if row["receipts"]:
             below = "" if row["kind"] == kind else kind
             row["receipts"] = _without(lake, folder, (row["digest"], row["receipts"]), below)
-    return write_receipts(lake.store, folder, digest, rows)
+    return write_receipts(lake.store, folder, digest, table_of(RECEIPT, rows))

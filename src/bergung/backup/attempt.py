@@ -1,11 +1,12 @@
 """One attempt at a set of located tables; those whose files vanished meanwhile get another."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bergung.backup.capturing import Carried, carry, losses, write_root
-from bergung.backup.earlier import NOTHING, find_earlier, is_worth_looking
+from bergung.backup.earlier import NOTHING, SURVEYED, Earlier, find_earlier, is_worth_looking
 from bergung.backup.entry import Stored, entry_of, unchanged_entry
 from bergung.backup.known import Known, Predecessor, predecessors
 from bergung.backup.listing import listed_below
@@ -19,6 +20,7 @@ from bergung.carry.waves import Totals
 from bergung.errors import BergungError, Refused
 from bergung.iceberg.survey import allowed_prefixes
 from bergung.model.record import Count, MetadataFile, TableEntry
+from bergung.stores.together import at_once, both, together
 from bergung.vault.blobs import keep
 from bergung.vault.journal import Run
 from bergung.vault.layout import table_folder
@@ -65,9 +67,16 @@ class Attempt:
     run: Run
     _taken: int = 0
 
-    def capture(self, tables: Sequence[Located]) -> Captured:
+    @property
+    def _most(self) -> int:
+        return at_once(self.vault.url)
+
+    def known(self, tables: Sequence[Located]) -> dict[str, Predecessor]:
+        """By name, what they can be built on."""
+        return predecessors(self.vault, self.state, tables, self.request.captured)
+
+    def capture(self, tables: Sequence[Located], known: Mapping[str, Predecessor]) -> Captured:
         """Survey and carry what changed; take over what did not."""
-        known = predecessors(self.vault, self.state, tables, self.request.captured)
         bases, entries, changed = {}, {}, []
         for each in tables:
             before = known.get(each.name)
@@ -80,26 +89,53 @@ class Attempt:
         captured = self._capture(changed, known)
         return replace(captured, bases=bases, entries={**captured.entries, **entries})
 
-    def _capture(self, tables: Sequence[Located], known: dict[str, Predecessor]) -> Captured:
+    def _capture(self, tables: Sequence[Located], known: Mapping[str, Predecessor]) -> Captured:
         if not tables:
             return Captured()
         self.effects.watch.step("survey")
-        surveys = [self._begin(each, known.get(each.name)) for each in tables]
+        numbered = list(enumerate(tables, self._taken))
+        self._taken += len(tables)
+        surveys = list(together(self._most, lambda each: self._begin(*each, known), numbered))
         folders = {survey.index: self._folder(survey, known) for survey in surveys}
-        read_lists(self.effects, self._job(surveys, folders), surveys)
-        for survey in surveys:
-            settle_manifests(survey)
-        earlier = find_earlier(self.run, self.state) if is_worth_looking(surveys) else NOTHING
-        job = replace(self._job(surveys, folders), earlier=earlier.numbers(folders))
-        facts = {"tables": len(surveys), "lists": sum(len(s.lists) for s in surveys)}
-        self.run.step(f"surveyed-{surveys[0].index:06d}", **facts, folders=folders)
+        job = self._job(surveys, folders)
+        self._hold(job, surveys)
+        earlier = self._settle(surveys, folders)
+        replaced = {s.index: replace(job.tables[s.index], replaced=s.replaced()) for s in surveys}
+        job = replace(job, tables=replaced, earlier=earlier.numbers(folders))
         self.effects.watch.step("carry")
         carried = carry(self.effects, job, surveys, earlier.rows())
         return self._captured(job, surveys, carried)
 
-    def _begin(self, located: Located, before: Predecessor | None) -> Survey:
-        index = self._taken
-        self._taken += 1
+    def _hold(self, job: Job, surveys: Sequence[Survey]) -> None:
+        """The new manifest lists, and the metadata files; what will be asked of the predecessors' is read meanwhile."""
+        calls: list[Callable[[], None]] = [partial(read_lists, self.effects, job, surveys)]
+        calls += [partial(survey.known.read_ahead, survey.parents()) for survey in surveys]
+        calls += [partial(self._hold_file, job, survey) for survey in surveys if survey.error is None]
+        self._all(calls)
+
+    def _hold_file(self, job: Job, survey: Survey) -> None:
+        folder, located, store = job.tables[survey.index].folder, survey.located, self.vault.store
+        place = (located.metadata.location, located.metadata_location)
+        kept = keep(store, folder, place, lambda: iter([located.data]))
+        store.make_durable([folder + kept.blob_key])
+        survey.file = MetadataFile(kept.blob_key, kept.digest, kept.size_bytes, located.source_version)
+
+    def _settle(self, surveys: Sequence[Survey], folders: dict[int, str]) -> Earlier:
+        """Which manifests are held, and what earlier runs left; with that the survey is noted."""
+        facts = {"tables": len(surveys), "lists": sum(len(s.lists) for s in surveys), "folders": folders}
+        calls: list[Callable[[], None]] = [partial(settle_manifests, survey) for survey in surveys]
+        calls += [partial(self.run.step, f"{SURVEYED}{surveys[0].index:06d}", **facts)]
+        return both(self._most, partial(self._earlier, surveys), partial(self._all, calls))[0]
+
+    def _earlier(self, surveys: Sequence[Survey]) -> Earlier:
+        return find_earlier(self.run, self.state) if is_worth_looking(surveys) else NOTHING
+
+    def _all(self, calls: Iterable[Callable[[], None]]) -> None:
+        for _ in together(self._most, lambda call: call(), calls):
+            pass
+
+    def _begin(self, index: int, located: Located, known: Mapping[str, Predecessor]) -> Survey:
+        before = known.get(located.name)
         entry, prefixes = before.entry if before else None, self._prefixes(located)
         lists = located.metadata.encrypted and self.request.captured == ALL
         more = listed_below(self.effects, located, prefixes) if lists else []
@@ -108,7 +144,7 @@ class Attempt:
     def _prefixes(self, located: Located) -> tuple[str, ...]:
         return allowed_prefixes(located.metadata, located.metadata_location, self.request.allow_prefixes)
 
-    def _folder(self, survey: Survey, known: dict[str, Predecessor]) -> str:
+    def _folder(self, survey: Survey, known: Mapping[str, Predecessor]) -> str:
         """The folder of first sight, whatever the table is called now."""
         metadata, table = survey.located.metadata, survey.located.selected.table
         before = known.get(survey.name)
@@ -124,26 +160,19 @@ class Attempt:
             open=self.effects.open_store,
         )
 
-    def _captured(self, job: Job, surveys: Iterable[Survey], carried: Carried) -> Captured:
-        entries: dict[str, TableEntry] = {}
-        failed: dict[str, BergungError] = {}
-        lossy: list[Located] = []
+    def _captured(self, job: Job, surveys: Sequence[Survey], carried: Carried) -> Captured:
         for survey in surveys:
             _require_sight(job, survey)
-            if survey.error is not None:
-                failed[survey.name] = survey.error
-                continue
-            entries[survey.name] = self._entry(job, survey)
-            lossy += [survey.located] if losses(survey) else []
-        return Captured(entries, failed, tuple(lossy), carried.totals, carried.opened_manifests)
+        whole = [(survey, survey.file) for survey in surveys if survey.error is None and survey.file is not None]
+        made = together(self._most, lambda each: self._entry(job, *each), whole)
+        entries = dict(zip((survey.name for survey, _ in whole), made, strict=True))
+        failed = {survey.name: survey.error for survey in surveys if survey.error is not None}
+        lossy = tuple(survey.located for survey, _ in whole if losses(survey))
+        return Captured(entries, failed, lossy, carried.totals, carried.opened_manifests)
 
-    def _entry(self, job: Job, survey: Survey) -> TableEntry:
-        folder, located = job.tables[survey.index].folder, survey.located
-        place = (located.metadata.location, located.metadata_location)
-        kept = keep(self.vault.store, folder, place, lambda: iter([located.data]))
-        self.vault.store.make_durable([folder + kept.blob_key])
-        file = MetadataFile(kept.blob_key, kept.digest, kept.size_bytes, located.source_version)
-        receipts = write_root(job, survey, kept.digest)
+    def _entry(self, job: Job, survey: Survey, file: MetadataFile) -> TableEntry:
+        receipts = write_root(job, survey, file.digest)
+        folder = job.tables[survey.index].folder
         return entry_of(survey, Stored(folder, self.request.captured, file, receipts, _new_files(survey, file)))
 
 

@@ -17,7 +17,8 @@ from bergung.carry.waves import WAVE, Totals, run_waves, slices_of
 from bergung.iceberg.columns import rows_of, table, table_of
 from bergung.model.files import NOTED_KINDS, FileKind
 from bergung.plan.waves import PARTS_PER_WORKER, Slice
-from bergung.vault.receipts import DAMAGED, MISSING
+from bergung.stores.together import together
+from bergung.vault.receipts import DAMAGED, MISSING, RECEIPT
 
 BY_FILE = ("table", "path")
 BY_MANIFEST = ("table", "parent")
@@ -104,10 +105,8 @@ def _is_gone_history(row: Row) -> bool:
 
 def _bind_lists(effects: Effects, job: Job, surveys: Sequence[Survey]) -> None:
     by_index = {survey.index: survey for survey in surveys}
-    for survey in surveys:
-        if survey.lists:
-            named = [survey.manifests[path] for path in survey.named if path in survey.manifests]
-            write_named_part(job, manifests_part(survey.index), table_of(LISTED, named))
+    for _ in together(job.files_at_once, partial(_write_manifests, job), [survey for survey in surveys if survey.lists]):
+        pass
     lists = [row for survey in surveys for row in survey.lists]
     if lists:
         for row in rows_of(effects.run(table_of(LISTED, lists), Map(partial(bind_lists, job), LISTED))):
@@ -117,12 +116,17 @@ def _bind_lists(effects: Effects, job: Job, surveys: Sequence[Survey]) -> None:
             survey.rows[row["path"]] = row
 
 
+def _write_manifests(job: Job, survey: Survey) -> None:
+    named = [survey.manifests[path] for path in survey.named if path in survey.manifests]
+    write_named_part(job, manifests_part(survey.index), table_of(LISTED, named))
+
+
 def write_root(job: Job, survey: Survey, digest: str) -> str:
     """The receipts of the metadata file itself; their digest goes into the record."""
     rows = [survey.rows[child.path] for child in survey.children if child.path in survey.rows]
     kept = [row for row in rows if not _is_gone_history(row)]
     durable = Durable()
-    receipts = bind(job, durable, {"table": survey.index, "digest": digest}, kept)
+    receipts = bind(job, durable, {"table": survey.index, "digest": digest}, table_of(RECEIPT, kept))
     durable.settle()
     return receipts
 

@@ -1,9 +1,9 @@
 """Runs that carried files and were never sealed: stopped, killed, or at the end of their window."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from bergung.backup.entry import summed
@@ -11,9 +11,13 @@ from bergung.backup.surveying import Survey
 from bergung.carry.remembering import outcome
 from bergung.carry.rows import Row
 from bergung.stores.base import Store
+from bergung.stores.together import at_once, together
 from bergung.vault.journal import Run, documents
 from bergung.vault.layout import RUNS
 from bergung.vault.vault import State
+
+SURVEYED = "surveyed-"
+"""How the steps begin that say where a run kept which table."""
 
 LOOK_BACK = timedelta(days=7)
 """What is older may have been pruned, and a day more is a question more to the store."""
@@ -64,7 +68,8 @@ def find_earlier(run: Run, state: State) -> Earlier:
         name, _, part = key.removeprefix(RUNS).partition("/")
         if name != run.id and name not in sealed:
             parts.setdefault(name, []).append(part)
-    folders = {name: _folders(run.store, name) for name in parts}
+    told = together(at_once(run.store.url), partial(_folders, run.store), parts)
+    folders = dict(zip(parts, told, strict=True))
     return Earlier(folders, {name: tuple(parts[name]) for name in sorted(parts) if folders[name]})
 
 
@@ -72,16 +77,14 @@ def _done_keys(run: Run) -> Iterable[str]:
     """Ids of runs begin with their day."""
     days = (run.started_at - timedelta(days=back) for back in range(LOOK_BACK.days + 1))
     prefixes = [f"{RUNS}{day:%Y%m%d}" for day in days]
-    with ThreadPoolExecutor(len(prefixes)) as pool:
-        found = list(pool.map(lambda prefix: [stat.key for stat in run.store.list(prefix)], prefixes))
+    found = together(at_once(run.store.url), lambda prefix: [stat.key for stat in run.store.list(prefix)], prefixes)
     return (key for keys in found for key in keys if "/done/" in key)
 
 
 def _folders(store: Store, run: str) -> dict[int, str]:
     found: dict[int, str] = {}
-    for step, facts in documents(store, run):
-        if step.startswith("surveyed-"):
-            found |= _numbered(facts)
+    for _, facts in documents(store, run, SURVEYED):
+        found |= _numbered(facts)
     return found
 
 

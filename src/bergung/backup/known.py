@@ -1,16 +1,17 @@
 """What the vault holds of a table already: its newest point that can be built on, and what that reaches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from bergung.backup.locating import Located
 from bergung.backup.request import ALL
 from bergung.errors import DamageFound
 from bergung.iceberg.columns import rows_of
-from bergung.iceberg.metadata import Snapshot
 from bergung.iceberg.paths import normal
 from bergung.model.files import FileKind
 from bergung.model.record import TableEntry
+from bergung.stores.together import at_once, together
 from bergung.vault.receipts import HELD, RECEIPT, read_receipts
 from bergung.vault.vault import Point, State, Vault, read_record, seen_mark
 
@@ -83,14 +84,21 @@ class Known:
             self._lists[str(list_path)] = self._read(str(row["digest"]), str(row["receipts"]))
         return self._lists[str(list_path)]
 
-    def manifests(self, wanted: set[str], snapshots: Iterable[Snapshot]) -> dict[str, Row]:
-        """Rows of those manifests, looked for in the lists of these snapshots until all are found."""
+    def manifests(self, wanted: set[str], parents: Sequence[str], others: Sequence[str]) -> dict[str, Row]:
+        """Rows of those manifests, looked for in these lists until all are found: most are in the first."""
         found = {path: row for path, row in self._root.items() if path in wanted and row["kind"] == FileKind.MANIFEST}
-        for snapshot in snapshots:
-            if not wanted - found.keys():
-                break
-            found |= {path: row for path, row in self.manifests_of(snapshot.manifest_list).items() if path in wanted}
+        lists = chain(map(self.manifests_of, parents), self._several(others))
+        while wanted - found.keys() and (rows := next(lists, None)) is not None:
+            found |= {path: row for path, row in rows.items() if path in wanted}
         return found
+
+    def read_ahead(self, lists: Sequence[str]) -> None:
+        """What will be asked for of these."""
+        for _ in self._several(lists):
+            pass
+
+    def _several(self, lists: Sequence[str]) -> Iterator[dict[str, Row]]:
+        return together(at_once(self.vault.url), self.manifests_of, lists)
 
     def lists(self) -> Iterator[str]:
         """The paths of all known manifest lists."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bergung.backup.attempt import Attempt, Captured
 from bergung.backup.locating import Located, locate_again, locate_all
@@ -12,6 +13,7 @@ from bergung.carry.effects import Effects
 from bergung.catalogs.select import Selected
 from bergung.errors import BergungError
 from bergung.model.record import Record
+from bergung.stores.together import at_once, both
 from bergung.vault.journal import Run, begin
 from bergung.vault.locking import refuse_without_locks, span
 from bergung.vault.seal import seal
@@ -51,9 +53,10 @@ def _run(effects: Effects, vault: Vault, request: BackupRequest, selected: Seque
         refuse_without_locks(vault.store)
     effects.watch.step("locate")
     cut = locate_all(effects, selected)
-    run.step("located", tables=len(cut.tables), failed={name: error.message for name, error in cut.failed.items()})
     attempt = Attempt(effects, vault, state, request, run)
-    captured = attempt.capture(cut.tables)
+    facts = {"tables": len(cut.tables), "failed": {name: error.message for name, error in cut.failed.items()}}
+    _, known = both(at_once(vault.url), partial(run.step, "located", **facts), partial(attempt.known, cut.tables))
+    captured = attempt.capture(cut.tables, known)
     captured = _look_again(effects, attempt, captured)
     failed = {**cut.failed, **captured.failed}
     if not captured.entries:
@@ -76,7 +79,7 @@ def _look_again(effects: Effects, attempt: Attempt, captured: Captured) -> Captu
         moved = [again for again in (_moved(effects, located) for located in captured.lossy) if again is not None]
         if not moved:
             return captured
-        captured = captured.over(attempt.capture(moved))
+        captured = captured.over(attempt.capture(moved, attempt.known(moved)))
     return captured
 
 

@@ -1,6 +1,6 @@
 """What of each table the vault has not: new manifest lists, then new manifests, and what the metadata file itself names."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -16,6 +16,7 @@ from bergung.iceberg.columns import rows_of, table_of
 from bergung.iceberg.metadata import Snapshot
 from bergung.iceberg.survey import check_allowed, reached_by
 from bergung.model.files import FileKind, ReachedFile
+from bergung.model.record import MetadataFile
 from bergung.vault.receipts import DAMAGED, MISSING
 
 
@@ -40,6 +41,8 @@ class Survey:
     opened: list[Row] = field(default_factory=list)
     """Manifests that this run opened, and other files of the metadata file's own that it carried."""
     lost: list[Row] = field(default_factory=list)
+    file: MetadataFile | None = None
+    """The metadata file itself, once it is held in the vault."""
     error: BergungError | None = None
 
     @property
@@ -61,6 +64,12 @@ class Survey:
         """The others."""
         new = {snapshot.snapshot_id for snapshot in self.new_snapshots()}
         return [snapshot for snapshot in self.located.metadata.snapshots if snapshot.snapshot_id not in new]
+
+    def parents(self) -> list[str]:
+        """The manifest lists of the snapshots that new ones came from."""
+        by_id = {snapshot.snapshot_id: snapshot for snapshot in self.located.metadata.snapshots}
+        found = (by_id.get(snapshot.parent_id) for snapshot in self.new_snapshots() if snapshot.parent_id is not None)
+        return [parent.manifest_list for parent in found if parent is not None and parent.manifest_list is not None]
 
     def replaced(self) -> tuple[Replaced, ...]:
         """Known manifests that a new snapshot dropped and its parent had: their files may live on in new manifests."""
@@ -129,21 +138,16 @@ def _note(survey: Survey, row: Row) -> None:
 
 def settle_manifests(survey: Survey) -> None:
     """Take over the manifests that the vault holds; those that the new snapshots added are not looked for."""
-    metadata = survey.located.metadata
     fresh = {snapshot.snapshot_id for snapshot in survey.new_snapshots()}
     old = {path for path, row in survey.named.items() if row["rank"] not in fresh}
-    found = survey.known.manifests(old, _parents_first(survey, metadata.snapshots))
+    parents = survey.parents()
+    others = (snapshot.manifest_list for snapshot in reversed(survey.located.metadata.snapshots))
+    found = survey.known.manifests(old, parents, [path for path in others if path is not None and path not in parents])
     survey.manifests = {
         path: listed(row, survey.index)
         for path, row in found.items()
         if row["declared_bytes"] == survey.named[path]["declared_bytes"]
     }
-
-
-def _parents_first(survey: Survey, snapshots: Sequence[Snapshot]) -> Iterable[Snapshot]:
-    parents = {snapshot.parent_id for snapshot in survey.new_snapshots()}
-    yield from (snapshot for snapshot in snapshots if snapshot.snapshot_id in parents)
-    yield from (snapshot for snapshot in reversed(snapshots) if snapshot.snapshot_id not in parents)
 
 
 def still_to_open(survey: Survey) -> list[Row]:
@@ -169,14 +173,13 @@ def _unsettled(survey: Survey, kind: FileKind | None = None) -> list[Row]:
 
 
 def table_job(survey: Survey, folder: str, prefixes: Sequence[str]) -> TableJob:
-    """The table as executors see it."""
+    """The table as executors see it, but for the manifests that new lists have no more."""
     known = survey.known_snapshots()
     return TableJob(
         name=survey.name,
         folder=folder,
         location=survey.located.metadata.location,
         prefixes=tuple(prefixes),
-        replaced=survey.replaced(),
         known_snapshots=frozenset(snapshot.snapshot_id for snapshot in known),
         known_until=max((snapshot.sequence_number for snapshot in known), default=0),
         access=survey.located.access,

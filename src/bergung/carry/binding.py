@@ -1,7 +1,9 @@
 """The outcomes of a backup's slices become receipts: manifests' first, then manifest lists'."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
+from threading import Lock
 
 from bergung.carry.engine import Batches
 from bergung.carry.job import Durable, Job, read_part
@@ -9,11 +11,12 @@ from bergung.carry.opening import bind, manifest_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_text, listed
 from bergung.carry.slices import done_part
 from bergung.errors import BergungError
-from bergung.iceberg.columns import rows_of
+from bergung.iceberg.columns import rows_of, table_of
 from bergung.iceberg.manifest_list import read_manifest_list
 from bergung.model.files import FileKind
 from bergung.stores.digest import read_verified
-from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING
+from bergung.stores.together import together
+from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, RECEIPT
 
 NAMED = 100
 """So many lost files of one manifest come back by name; all of them are counted."""
@@ -22,7 +25,8 @@ NAMED = 100
 def read_outcomes(job: Job, batches: Batches) -> Batches:
     """The stored outcome of each slice, row by row."""
     parts = (done_part(slice_["part"], slice_["start"]) for slice_ in each(batches))
-    return batched(LISTED, (row for part in parts for row in rows_of(read_part(job, part))))
+    found = together(job.files_at_once, partial(read_part, job), parts)
+    return batched(LISTED, (row for part in found for row in rows_of(part)))
 
 
 def bind_manifests(job: Job, batches: Batches) -> Batches:
@@ -30,37 +34,46 @@ def bind_manifests(job: Job, batches: Batches) -> Batches:
 
     All rows of one manifest must be in one call: the rows come shuffled by table and parent.
     """
-    durable = Durable()
-    groups = groupby(sorted(each(batches), key=_parent), key=_parent)
-    return durable.after(batched(LISTED, (row for _, group in groups for row in _bound(job, durable, list(group)))))
+    binding = _Binding(job)
+    groups = (list(group) for _, group in groupby(sorted(each(batches), key=_parent), key=_parent))
+    bound = together(job.files_at_once, binding.bound, groups)
+    return binding.durable.after(batched(LISTED, (row for rows in bound for row in rows)))
 
 
 def _parent(row: Row) -> tuple[int, str]:
     return row["table"], row["parent"]
 
 
-def _bound(job: Job, durable: Durable, carried: list[Row]) -> Iterator[Row]:
-    failed = next((row for row in carried if row["error"] is not None), None)
-    if failed is not None:
-        yield failed
-    elif carried[0]["parent"] == "":
-        yield from carried
-    else:
-        yield from _bind(job, durable, {row["path"]: row for row in carried})
+class _Binding:
+    """Manifests several at once: they wait for the vault, and one after another for the memory that many files take."""
 
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.durable = Durable()
+        self._room = Lock()
 
-def _bind(job: Job, durable: Durable, carried: dict[str, Row]) -> Iterator[Row]:
-    table, parent = _parent(next(iter(carried.values())))
-    known = rows_of(read_part(job, manifest_part(table, parent)))
-    own = next(listed(row, table) for row in known if row["kind"] == FileKind.MANIFEST)
-    rows = [row if row["state"] else carried[row["path"]] for row in known if row["path"] != parent]
-    lost = [row for row in rows if row["state"] in (MISSING, DAMAGED)]
-    receipts = bind(job, durable, own, rows)
-    state = DAMAGED if lost else own["state"]
-    new = {name: sum(row[name] or 0 for row in carried.values()) for name in ("new_files", "new_bytes")}
-    yield {**own, **new, "receipts": receipts, "state": state, "lost": len(lost)}
-    for row in lost[:NAMED]:
-        yield listed(row, table, parent)
+    def bound(self, carried: list[Row]) -> list[Row]:
+        """What the rows of one manifest come to; files that the metadata file itself names are what they are."""
+        failed = next((row for row in carried if row["error"] is not None), None)
+        if failed is not None:
+            return [failed]
+        return carried if carried[0]["parent"] == "" else self._bind({row["path"]: row for row in carried})
+
+    def _bind(self, carried: dict[str, Row]) -> list[Row]:
+        table, parent = _parent(next(iter(carried.values())))
+        part = read_part(self.job, manifest_part(table, parent))
+        with self._room:
+            known = rows_of(part)
+            own = next(listed(row, table) for row in known if row["kind"] == FileKind.MANIFEST)
+            rows = [row if row["state"] else carried[row["path"]] for row in known if row["path"] != parent]
+            lost = [row for row in rows if row["state"] in (MISSING, DAMAGED)]
+            named = [listed(row, table, parent) for row in lost[:NAMED]]
+            children = table_of(RECEIPT, rows)
+            del known, rows
+        receipts = bind(self.job, self.durable, own, children)
+        state = DAMAGED if lost else own["state"]
+        new = {name: sum(row[name] or 0 for row in carried.values()) for name in ("new_files", "new_bytes")}
+        return [{**own, **new, "receipts": receipts, "state": state, "lost": len(lost)}, *named]
 
 
 def manifests_part(table: int) -> str:
@@ -77,15 +90,14 @@ def bind_lists(job: Job, batches: Batches) -> Batches:
 def _bound_lists(job: Job, durable: Durable, wanted: Iterator[Row]) -> Iterator[Row]:
     for table, lists in groupby(wanted, key=lambda row: row["table"]):
         manifests = {row["path"]: row for row in rows_of(read_part(job, manifests_part(table)))}
-        for own in lists:
-            yield _bind_list(job, durable, own, manifests)
+        yield from together(job.files_at_once, partial(_bind_list, job, durable, manifests), lists)
 
 
-def _bind_list(job: Job, durable: Durable, own: Row, manifests: dict[str, Row]) -> Row:
+def _bind_list(job: Job, durable: Durable, manifests: dict[str, Row], own: Row) -> Row:
     try:
         data = read_verified(job.vault(), job.tables[own["table"]].folder + own["blob_key"], own["digest"])
         rows = [manifests[manifest.path] for manifest in read_manifest_list(data, own["path"])]
-        receipts = bind(job, durable, own, _unique(rows))
+        receipts = bind(job, durable, own, table_of(RECEIPT, _unique(rows)))
     except BergungError as error:
         return {**own, "state": None, "error": error_text(error)}
     state = HELD if all(row["state"] in (HELD, LEFT) for row in rows) and own["state"] == HELD else DAMAGED

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from itertools import chain
+from threading import Lock
 
 import pyarrow as pa
 
@@ -16,9 +19,13 @@ from bergung.iceberg.manifest_list import read_manifest_list
 from bergung.iceberg.manifests import read_live_files
 from bergung.iceberg.survey import check_allowed, outside, refuse
 from bergung.model.files import FileKind, ReachedFile
+from bergung.stores.together import together
 from bergung.vault.blobs import keep
 from bergung.vault.layout import receipts_key
 from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, RECEIPT, pick, read_receipts, write_receipts
+
+SMALL_BYTES = 256 * 1024
+"""Such a manifest names some two thousand files, whose rows fit into memory several times."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +39,8 @@ class Opened:
 def open_lists(job: Job, batches: Batches) -> Batches:
     """Each manifest list: its own row first, then a row per manifest that it names."""
     durable = Durable()
-    rows = (row for wanted in each(batches) for row in _open_list(job, durable, wanted))
-    return durable.after(batched(LISTED, rows))
+    opened = together(job.files_at_once, lambda wanted: list(_open_list(job, durable, wanted)), each(batches))
+    return durable.after(batched(LISTED, (row for rows in opened for row in rows)))
 
 
 def _open_list(job: Job, durable: Durable, wanted: Row) -> Iterator[Row]:
@@ -93,9 +100,11 @@ def open_manifests(job: Job, batches: Batches) -> Batches:
 
     Rows of other kinds pass through.
     """
-    memory = _Memory(job)
-    rows = (row for wanted in each(batches) for row in _open_manifest(memory, wanted))
-    return memory.durable.after(batched(LISTED, rows))
+    memory, wanted = _Memory(job), list(each(batches))
+    small = [row for row in wanted if (row["declared_bytes"] or 0) <= SMALL_BYTES]
+    opened = together(job.files_at_once, lambda row: list(_open_manifest(memory, row)), small)
+    large = (_open_manifest(memory, row) for row in wanted if (row["declared_bytes"] or 0) > SMALL_BYTES)
+    return memory.durable.after(batched(LISTED, (row for rows in chain(opened, large) for row in rows)))
 
 
 def _open_manifest(memory: "_Memory", wanted: Row) -> Iterator[Row]:
@@ -135,10 +144,10 @@ def _listed(memory: "_Memory", own: Row, files: pa.Table) -> Iterator[Row]:
         return
     for row in open_rows:
         row["state"] = LEFT
-    yield {**own, "receipts": bind(job, memory.durable, own, rows)}
+    yield {**own, "receipts": bind(job, memory.durable, own, table_of(RECEIPT, rows))}
 
 
-def bind(job: Job, durable: Durable, own: Row, rows: list[Row]) -> str:
+def bind(job: Job, durable: Durable, own: Row, rows: pa.Table) -> str:
     """Write the receipts of a metadata file that is held."""
     folder, vault = job.tables[own["table"]].folder, job.vault()
     digest = write_receipts(vault, folder, own["digest"], rows)
@@ -153,6 +162,7 @@ class _Memory:
         self.job = job
         self.durable = Durable()
         self._known: dict[int, pa.Table] = {}
+        self._guard = Lock()
 
     def settled(self, table: int, files: pa.Table) -> list[Row]:
         """The rows of a manifest; a file that lives on under EXISTING is taken over from the receipts it was in."""
@@ -164,10 +174,11 @@ class _Memory:
         return [_settled(row, known, self.job.tables[table]) for row in rows_of(files)]
 
     def _of(self, table: int) -> pa.Table:
-        if table not in self._known:
-            found = (self._load(table, replaced) for replaced in self.job.tables[table].replaced)
-            self._known[table] = pa.concat_tables([RECEIPT.empty_table(), *found])
-        return self._known[table]
+        with self._guard:
+            if table not in self._known:
+                found = together(self.job.files_at_once, partial(self._load, table), self.job.tables[table].replaced)
+                self._known[table] = pa.concat_tables([RECEIPT.empty_table(), *found])
+            return self._known[table]
 
     def _load(self, table: int, replaced: Replaced) -> pa.Table:
         folder = self.job.tables[table].folder

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from bergung.clock import Clock, from_text, to_text
 from bergung.errors import BergungError, CorruptFile, Interrupted, MissingObject, ObjectExists, UsageError
-from bergung.stores.base import Store
+from bergung.stores.base import Store, Version
+from bergung.stores.together import at_once, together
 from bergung.vault.documents import put_document, read_mapping
 from bergung.vault.layout import RUNS, run_key
 
@@ -71,7 +73,7 @@ def ask_to_cancel(store: Store, run: str, clock: Clock) -> None:
 def runs(store: Store) -> list[RunFacts]:
     """Every run, newest first."""
     ids = dict.fromkeys(version.key.removeprefix(RUNS).split("/")[0] for version in store.list_versions(RUNS))
-    found = (_told(store, run) for run in reversed(ids))
+    found = together(at_once(store.url), partial(_told, store), reversed(ids))
     return [facts for facts in found if facts is not None]
 
 
@@ -93,9 +95,9 @@ def _told(store: Store, run: str) -> RunFacts | None:
     return RunFacts(run, str(start.get("verb", "")), str(start["at"]), end.get("at"), status, tuple(steps))
 
 
-def documents(store: Store, run: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The journal documents of a run, in the order of time."""
-    found = [(_step(run, key), facts) for key, facts in _documents(store, run_key(run, ""), set())]
+def documents(store: Store, run: str, step: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The journal documents of a run, in the order of time; all, or those of the steps whose names begin so."""
+    found = [(_step(run, key), facts) for key, facts in _documents(store, run_key(run, step), set())]
     yield from sorted(found, key=lambda step: from_text(step[1]["at"]))
 
 
@@ -107,18 +109,20 @@ def news(store: Store, seen: set[str]) -> list[tuple[str, str, dict[str, Any]]]:
 
 def _documents(store: Store, prefix: str, seen: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Keys and facts; what was there first counts, and junk that others left is passed over."""
+    new: dict[str, Version] = {}
     for version in store.list_versions(prefix):
-        if version.is_marker or version.key in seen or not version.key.endswith(".json"):
-            continue
-        seen.add(version.key)
-        facts = _facts(store.read(version.key, version=version.version), version.key)
+        if not version.is_marker and version.key not in seen and version.key.endswith(".json"):
+            new.setdefault(version.key, version)
+    for key, facts in zip(new, together(at_once(store.url), partial(_facts, store), new.values()), strict=True):
+        seen.add(key)
         if facts is not None:
-            yield version.key, facts
+            yield key, facts
 
 
-def _facts(data: bytes, key: str) -> dict[str, Any] | None:
+def _facts(store: Store, version: Version) -> dict[str, Any] | None:
+    data = store.read(version.key, version=version.version)
     try:
-        facts = dict(read_mapping(data, key))
+        facts = dict(read_mapping(data, version.key))
         from_text(facts["at"])
     except (CorruptFile, KeyError, TypeError, ValueError):
         return None

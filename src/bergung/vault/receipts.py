@@ -1,16 +1,14 @@
 """What a metadata file reaches, with digests: a Merkle tree that mirrors Iceberg's own (format.md, "Receipts")."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from io import BytesIO
 from itertools import count
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bergung.errors import CorruptFile, DamageFound, ObjectExists
-from bergung.iceberg.columns import table_of
 from bergung.stores.base import Store
 from bergung.stores.digest import digest_of, read_verified
 from bergung.vault.layout import receipts_key
@@ -32,9 +30,9 @@ RECEIPT = pa.schema(
 HELD, DAMAGED, MISSING, LEFT = "held", "damaged", "missing", "left"
 
 
-def write_receipts(store: Store, folder: str, of: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def write_receipts(store: Store, folder: str, of: str, rows: pa.Table) -> str:
     """Store the receipts of the metadata file with digest `of`; return their own digest. Making them durable is the caller's."""
-    table, footer = table_of(RECEIPT, rows).sort_by("path"), {"bergung.format": "1", "bergung.of": of}
+    table, footer = rows.sort_by("path"), {"bergung.format": "1", "bergung.of": of}
     digest = _store(store, folder, of, to_bytes(table, footer))
     for number in count(1):
         if digest is not None:

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from bergung.errors import CorruptFile, DamageFound
+from bergung.iceberg.columns import table_of
 from bergung.stores.digest import digest_of
 from bergung.stores.memory import MemoryStore
 from bergung.vault.layout import receipts_key
@@ -17,6 +18,8 @@ ROWS = [
     {"path": "s3://lake/t/a", "kind": "data", "state": HELD, "declared_bytes": None, "size_bytes": 1, "digest": digest_of(b"a")},
 ]
 
+GIVEN, BACKWARDS = table_of(RECEIPT, ROWS), table_of(RECEIPT, ROWS[::-1])
+
 
 @pytest.fixture
 def store() -> MemoryStore:
@@ -24,7 +27,7 @@ def store() -> MemoryStore:
 
 
 def test_rows_come_back_in_the_order_of_their_paths(store: MemoryStore) -> None:
-    own = write_receipts(store, FOLDER, OF, ROWS)
+    own = write_receipts(store, FOLDER, OF, GIVEN)
     assert [stat.key for stat in store.list("")] == [FOLDER + receipts_key(OF, own)]
     found = read_receipts(store, FOLDER, OF, own)
     assert found.schema.equals(RECEIPT)
@@ -32,39 +35,35 @@ def test_rows_come_back_in_the_order_of_their_paths(store: MemoryStore) -> None:
 
 
 def test_they_say_what_they_are_of_and_nothing_of_arrow(store: MemoryStore) -> None:
-    own = write_receipts(store, FOLDER, OF, ROWS)
+    own = write_receipts(store, FOLDER, OF, GIVEN)
     footer = pa.parquet.read_metadata(pa.BufferReader(store.read(FOLDER + receipts_key(OF, own)))).metadata
     assert footer == {b"bergung.format": b"1", b"bergung.of": OF.encode()}
 
 
 def test_the_same_again_is_the_same_object(store: MemoryStore) -> None:
-    assert write_receipts(store, FOLDER, OF, ROWS) == write_receipts(store, FOLDER, OF, reversed_rows())
+    assert write_receipts(store, FOLDER, OF, GIVEN) == write_receipts(store, FOLDER, OF, BACKWARDS)
     assert len(list(store.list(""))) == 1
 
 
-def reversed_rows() -> list[dict[str, object]]:
-    return [*reversed(ROWS)]
-
-
 def test_none_at_all(store: MemoryStore) -> None:
-    own = write_receipts(store, FOLDER, OF, [])
+    own = write_receipts(store, FOLDER, OF, RECEIPT.empty_table())
     assert read_receipts(store, FOLDER, OF, own).num_rows == 0
 
 
 def test_junk_that_somebody_put_there_before_us_stops_nobody(store: MemoryStore) -> None:
     dry = MemoryStore("dry")
-    first = write_receipts(dry, FOLDER, OF, ROWS)
+    first = write_receipts(dry, FOLDER, OF, GIVEN)
     store.put_if_absent(FOLDER + receipts_key(OF, first), [b"junk"])
-    own = write_receipts(store, FOLDER, OF, ROWS)
+    own = write_receipts(store, FOLDER, OF, GIVEN)
     assert own != first
     assert read_receipts(store, FOLDER, OF, own).num_rows == 2
-    assert write_receipts(store, FOLDER, OF, ROWS) == own, "a second run finds them"
+    assert write_receipts(store, FOLDER, OF, GIVEN) == own, "a second run finds them"
     store.overwrite(FOLDER + receipts_key(OF, own), b"junk")
-    assert write_receipts(store, FOLDER, OF, ROWS) not in (own, first)
+    assert write_receipts(store, FOLDER, OF, GIVEN) not in (own, first)
 
 
 def test_lost_and_changed_ones_are_damage(store: MemoryStore) -> None:
-    own = write_receipts(store, FOLDER, OF, ROWS)
+    own = write_receipts(store, FOLDER, OF, GIVEN)
     key = FOLDER + receipts_key(OF, own)
     store.overwrite(key, store.read(key)[:-1])
     with pytest.raises(DamageFound):
