@@ -108,10 +108,9 @@ class Attempt:
 
     def _hold(self, job: Job, surveys: Sequence[Survey]) -> None:
         """The new manifest lists, and the metadata files; what will be asked of the predecessors' is read meanwhile."""
-        calls: list[Callable[[], None]] = [partial(read_lists, self.effects, job, surveys)]
-        calls += [partial(survey.known.read_ahead, survey.parents()) for survey in surveys]
+        calls: list[Callable[[], None]] = [partial(survey.known.read_ahead, survey.parents()) for survey in surveys]
         calls += [partial(self._hold_file, job, survey) for survey in surveys if survey.error is None]
-        self._all(calls)
+        both(self._most, partial(read_lists, self.effects, job, surveys), partial(self._all, calls))
 
     def _hold_file(self, job: Job, survey: Survey) -> None:
         folder, located, store = job.tables[survey.index].folder, survey.located, self.vault.store

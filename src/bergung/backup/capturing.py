@@ -1,14 +1,16 @@
 """Carry what is new, write receipts bottom-up (format.md R2), and end with the root of each table's tree."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import pyarrow as pa
+
 from bergung.backup.surveying import Survey, still_to_open
 from bergung.carry.binding import bind_lists, bind_manifests, manifests_part, read_outcomes
-from bergung.carry.effects import Effects
+from bergung.carry.effects import Effects, is_little
 from bergung.carry.engine import Map, Shuffle
-from bergung.carry.job import Durable, Job, write_named_part
+from bergung.carry.job import Durable, Job, lend_part, write_named_part
 from bergung.carry.keeping import keep_file
 from bergung.carry.opening import bind, open_manifests
 from bergung.carry.rows import LISTED, SLICE, Row, error_of
@@ -105,20 +107,21 @@ def _is_gone_history(row: Row) -> bool:
 
 def _bind_lists(effects: Effects, job: Job, surveys: Sequence[Survey]) -> None:
     by_index = {survey.index: survey for survey in surveys}
-    for _ in together(job.files_at_once, partial(_write_manifests, job), [survey for survey in surveys if survey.lists]):
+    lists = table_of(LISTED, [row for survey in surveys for row in survey.lists])
+    give = lend_part if is_little(lists) else write_named_part
+    for _ in together(job.files_at_once, partial(_give_manifests, give, job), [survey for survey in surveys if survey.lists]):
         pass
-    lists = [row for survey in surveys for row in survey.lists]
-    if lists:
-        for row in rows_of(effects.run(table_of(LISTED, lists), Map(partial(bind_lists, job), LISTED))):
+    if lists.num_rows:
+        for row in rows_of(effects.run(lists, Map(partial(bind_lists, job), LISTED))):
             survey = by_index[row["table"]]
             if row["error"] is not None:
                 survey.error = error_of(row["error"])
             survey.rows[row["path"]] = row
 
 
-def _write_manifests(job: Job, survey: Survey) -> None:
+def _give_manifests(give: Callable[[Job, str, pa.Table], None], job: Job, survey: Survey) -> None:
     named = [survey.manifests[path] for path in survey.named if path in survey.manifests]
-    write_named_part(job, manifests_part(survey.index), table_of(LISTED, named))
+    give(job, manifests_part(survey.index), table_of(LISTED, named))
 
 
 def write_root(job: Job, survey: Survey, digest: str) -> str:

@@ -95,13 +95,17 @@ def _bound_lists(job: Job, durable: Durable, wanted: Iterator[Row]) -> Iterator[
 
 def _bind_list(job: Job, durable: Durable, manifests: dict[str, Row], own: Row) -> Row:
     try:
-        data = read_verified(job.vault(), job.tables[own["table"]].folder + own["blob_key"], own["digest"])
-        rows = [manifests[manifest.path] for manifest in read_manifest_list(data, own["path"])]
+        rows = [manifests[manifest.path] for manifest in read_manifest_list(_data_of(job, own), own["path"])]
         receipts = bind(job, durable, own, table_of(RECEIPT, _unique(rows)))
     except BergungError as error:
         return {**own, "state": None, "error": error_text(error)}
     state = HELD if all(row["state"] in (HELD, LEFT) for row in rows) and own["state"] == HELD else DAMAGED
     return {**own, "receipts": receipts, "state": state}
+
+
+def _data_of(job: Job, own: Row) -> bytes:
+    data = job.at_hand.get(own["digest"])
+    return read_verified(job.vault(), job.tables[own["table"]].folder + own["blob_key"], own["digest"]) if data is None else data
 
 
 def _unique(rows: list[Row]) -> list[Row]:

@@ -60,10 +60,11 @@ class Effects:
 
     def run(self, rows: pa.Table, *steps: Step) -> pa.Table:
         """Run steps where it is quickest: few rows here, many on the engine."""
-        return (here() if _is_little(rows) else self.engine()).run(rows, steps)
+        return (here() if is_little(rows) else self.engine()).run(rows, steps)
 
 
-def _is_little(rows: pa.Table) -> bool:
+def is_little(rows: pa.Table) -> bool:
+    """Whether steps over these rows run in this process, whatever the engine."""
     if rows.num_rows >= FEW_ROWS:
         return False
     known = [name for name in FEW if name in rows.schema.names]

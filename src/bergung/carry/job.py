@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from bergung.carry.at_hand import AtHand
 from bergung.carry.engine import Batches
 from bergung.errors import MissingObject, ObjectExists, Refused
 from bergung.iceberg.relocate.path_map import PathMap
@@ -74,6 +75,8 @@ class Job:
     """Where the run keeps its journal and lists, if not in the vault: a copy reads a vault that it may not write."""
     target_url: str = ""
     """The second vault, when one is copied."""
+    at_hand: AtHand = field(default_factory=AtHand, compare=False, repr=False)
+    """Lists and manifest lists that this process stored in this run."""
     travelled: bool = field(default=False, compare=False)
     """It came to a process that may be on another machine."""
 
@@ -120,11 +123,11 @@ class Job:
         return store
 
     def __getstate__(self) -> dict[str, Any]:
-        # A store that is open stays where it is.
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        # A store that is open stays where it is, and what is at hand.
+        return {name: value for name, value in vars(self).items() if not name.startswith("_") and name != "at_hand"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, travelled=True)
+        vars(self).update(state, at_hand=AtHand(), travelled=True)
 
 
 def _require_sight(vault: Store, key: str) -> None:
@@ -166,18 +169,25 @@ def write_part(job: Job, folder: str, rows: pa.Table) -> str:
     """Store a working list of the run under its own digest, so that a repeated task writes the same key."""
     data = to_bytes(rows, {})
     name = f"{folder}/{digest_of(data).removeprefix('sha256:')[:32]}.parquet"
-    _put(job.runs(), run_key(job.run, name), data)
+    _put(job, name, data)
     return name
 
 
 def write_named_part(job: Job, name: str, rows: pa.Table) -> None:
     """Store a working list under a name that says what it is of; a repeated task finds it there."""
-    _put(job.runs(), run_key(job.run, name), to_bytes(rows, {}))
+    _put(job, name, to_bytes(rows, {}))
+
+
+def lend_part(job: Job, name: str, rows: pa.Table) -> None:
+    """A working list for steps of this process alone: at hand where there is room, else stored."""
+    if not job.at_hand.put(name, to_bytes(rows, {})):
+        write_named_part(job, name, rows)
 
 
 def read_part(job: Job, name: str) -> pa.Table:
     """Read a working list of the run."""
-    return read_run_part(job, job.run, name)
+    data = job.at_hand.get(name)
+    return read_run_part(job, job.run, name) if data is None else from_bytes(data, name)
 
 
 def read_run_part(job: Job, run: str, name: str) -> pa.Table:
@@ -186,8 +196,10 @@ def read_run_part(job: Job, run: str, name: str) -> pa.Table:
     return from_bytes(job.runs().read(key), key)
 
 
-def _put(store: Store, key: str, data: bytes) -> None:
+def _put(job: Job, name: str, data: bytes) -> None:
     try:
-        store.put_if_absent(key, [data])
+        job.runs().put_if_absent(run_key(job.run, name), [data])
     except ObjectExists:
+        # Another try of this task was first: what it wrote counts.
         return
+    job.at_hand.put(name, data)

@@ -55,6 +55,8 @@ def _open_list(job: Job, durable: Durable, wanted: Row) -> Iterator[Row]:
     except BergungError as error:
         yield {**wanted, "error": error_text(error)}
         return
+    if opened.data is not None:
+        job.at_hand.put(opened.row["digest"], opened.data)
     yield opened.row
     for manifest in manifests:
         yield {

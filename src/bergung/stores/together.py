@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bergung.stores.open import is_far
 
@@ -47,7 +47,9 @@ def _together(most: int, act: Callable[[T], R], first: list[T], waiting: Iterato
 
 
 def both(most: int, one: Callable[[], R], other: Callable[[], S]) -> tuple[R, S]:
-    """What comes of two."""
-    calls: tuple[Callable[[], Any], ...] = (one, other)
-    first, second = together(most, lambda call: call(), calls)
-    return first, second
+    """What comes of two; the first stays in this thread, so that it can be interrupted."""
+    if most == 1:
+        return one(), other()
+    with ThreadPoolExecutor(1) as pool:
+        behind = pool.submit(other)
+        return one(), behind.result()
