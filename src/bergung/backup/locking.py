@@ -10,7 +10,7 @@ from bergung.carry.job import Job, TableJob
 from bergung.carry.locking import lock_file
 from bergung.carry.rows import error_of
 from bergung.carry.skipping import Key, Known, key_of
-from bergung.carry.walking import Root, children_of, walk_down
+from bergung.carry.walking import Root, children_of_all, walk_down
 from bergung.carry.waves import run_waves
 from bergung.clock import from_text, to_text
 from bergung.errors import DamageFound
@@ -18,6 +18,7 @@ from bergung.iceberg.columns import rows_of
 from bergung.iceberg.metadata import read_metadata
 from bergung.model.record import Record, TableEntry
 from bergung.stores.digest import read_verified
+from bergung.stores.together import at_once, together
 from bergung.vault.journal import Run
 from bergung.vault.layout import receipts_key
 from bergung.vault.locking import Span, lock_documents, lock_object
@@ -44,9 +45,9 @@ class Locking:
         self.effects.watch.step("lock")
         entries, before = captured.entries, self._before(state, captured)
         wanted = {name: entry for name, entry in entries.items() if not self._is_locked(entry, before.get(entry.location))}
-        roots = {name: self._root(number, entry) for number, (name, entry) in enumerate(wanted.items(), NUMBERS_FROM)}
+        roots = list(together(at_once(self.vault.url), lambda each: self._root(*each), enumerate(wanted.values(), NUMBERS_FROM)))
         if roots:
-            self._lock_below(list(roots.values()), before)
+            self._lock_below(roots, before)
         return {name: self._said(entry, before.get(entry.location), name in wanted) for name, entry in entries.items()}
 
     def lock_point(self, state: State, captured: Captured) -> None:
@@ -83,12 +84,12 @@ class Locking:
         tables = {root.number: TableJob(root.entry.location, root.entry.location, root.metadata.location) for root in roots}
         job = Job(self.vault.url, self.run.id, tables, open=self.effects.open_store)
         known = Known(frozenset(key for root in roots for key in self._known(root, before.get(root.entry.location))))
-        found = walk_down(self.effects, job, [row for root in roots for row in children_of(job, root)], known)
+        found = walk_down(self.effects, job, children_of_all(job, roots), known)
         if found.unreadable:
             raise error_of(found.unreadable[0]["error"])
         run_waves(self.effects, job, partial(lock_file, self.span.until), found.slices)
-        for root in roots:
-            self._lock_root(root.entry)
+        for _ in together(job.files_at_once, self._lock_root, [root.entry for root in roots]):
+            pass
 
     def _lock_root(self, entry: TableEntry) -> None:
         file, store = entry.metadata_file, self.vault.store

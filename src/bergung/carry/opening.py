@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from itertools import chain
 from threading import Lock
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ import pyarrow as pa
 from bergung.carry.engine import Batches
 from bergung.carry.job import Durable, Job, Replaced, TableJob, write_named_part
 from bergung.carry.remembering import OUTCOME, remembered
-from bergung.carry.rows import LISTED, Row, batched, each, error_text
+from bergung.carry.rows import LISTED, Row, batched, error_text, several
 from bergung.errors import BergungError, CorruptFile, DamageFound, MissingObject
 from bergung.iceberg.columns import rows_of, table_of, values, where
 from bergung.iceberg.manifest_list import read_manifest_list
@@ -23,9 +22,6 @@ from bergung.stores.together import together
 from bergung.vault.blobs import keep
 from bergung.vault.layout import receipts_key
 from bergung.vault.receipts import DAMAGED, HELD, LEFT, MISSING, RECEIPT, pick, read_receipts, write_receipts
-
-SMALL_BYTES = 256 * 1024
-"""Such a manifest names some two thousand files, whose rows fit into memory several times."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +35,7 @@ class Opened:
 def open_lists(job: Job, batches: Batches) -> Batches:
     """Each manifest list: its own row first, then a row per manifest that it names."""
     durable = Durable()
-    opened = together(job.files_at_once, lambda wanted: list(_open_list(job, durable, wanted)), each(batches))
-    return durable.after(batched(LISTED, (row for rows in opened for row in rows)))
+    return durable.after(batched(LISTED, several(job.files_at_once, partial(_open_list, job, durable), batches)))
 
 
 def _open_list(job: Job, durable: Durable, wanted: Row) -> Iterator[Row]:
@@ -102,11 +97,8 @@ def open_manifests(job: Job, batches: Batches) -> Batches:
 
     Rows of other kinds pass through.
     """
-    memory, wanted = _Memory(job), list(each(batches))
-    small = [row for row in wanted if (row["declared_bytes"] or 0) <= SMALL_BYTES]
-    opened = together(job.files_at_once, lambda row: list(_open_manifest(memory, row)), small)
-    large = (_open_manifest(memory, row) for row in wanted if (row["declared_bytes"] or 0) > SMALL_BYTES)
-    return memory.durable.after(batched(LISTED, (row for rows in chain(opened, large) for row in rows)))
+    memory = _Memory(job)
+    return memory.durable.after(batched(LISTED, several(job.files_at_once, partial(_open_manifest, memory), batches)))
 
 
 def _open_manifest(memory: "_Memory", wanted: Row) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """The shapes of the batches that go between steps."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -8,9 +9,12 @@ import pyarrow as pa
 from bergung.carry.engine import Batches
 from bergung.errors import BergungError, error_class
 from bergung.iceberg.columns import batch_of, rows_of
+from bergung.stores.together import together
 from bergung.vault.receipts import RECEIPT
 
 BATCH_ROWS = 4096
+SMALL_BYTES = 256 * 1024
+"""A manifest of that size names some two thousand files, whose rows fit into memory several times."""
 
 LISTED = pa.schema(
     [
@@ -69,6 +73,19 @@ def each(batches: Batches) -> Iterator[Row]:
     """The rows of all batches."""
     for batch in batches:
         yield from rows_of(batch)
+
+
+def several(most: int, act: Callable[[Row], Iterable[Row]], batches: Batches) -> Iterator[Row]:
+    """What comes of each row, up to `most` worked on at once; those of large files one after another, and last."""
+    rows = list(each(batches))
+    small = [row for row in rows if _bytes(row) <= SMALL_BYTES]
+    large = (act(row) for row in rows if _bytes(row) > SMALL_BYTES)
+    for found in chain(together(most, lambda row: list(act(row)), small), large):
+        yield from found
+
+
+def _bytes(row: Row) -> int:
+    return row["declared_bytes"] or row["size_bytes"] or 0
 
 
 def batched(schema: pa.Schema, rows: Iterator[Row]) -> Batches:

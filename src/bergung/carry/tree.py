@@ -1,10 +1,11 @@
 """A point's receipts, walked down from its metadata files to every file that they reach."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from bergung.carry.engine import Batches
 from bergung.carry.job import Job
-from bergung.carry.rows import LISTED, Row, batched, each, error_text, listed
+from bergung.carry.rows import LISTED, Row, batched, each, error_text, listed, several
 from bergung.errors import DamageFound
 from bergung.iceberg.columns import rows_of, values
 from bergung.iceberg.manifest_list import read_manifest_list
@@ -16,7 +17,7 @@ from bergung.vault.receipts import MISSING, read_receipts
 
 def open_lists(job: Job, batches: Batches) -> Batches:
     """For each manifest list, the manifests that it names."""
-    return batched(LISTED, (child for row in each(batches) for child in children(job, row)))
+    return batched(LISTED, several(job.files_at_once, partial(children, job), batches))
 
 
 def unique(batches: Batches) -> Batches:
@@ -27,7 +28,7 @@ def unique(batches: Batches) -> Batches:
 
 def reach(job: Job, batches: Batches) -> Batches:
     """Each row itself, and the files below it when it is a manifest. Rows come out as work to do, lost ones as they are."""
-    return batched(LISTED, (out for row in each(batches) for out in _reached(job, row)))
+    return batched(LISTED, several(job.files_at_once, partial(_reached, job), batches))
 
 
 def _reached(job: Job, row: Row) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from bergung.iceberg.survey import reached_by
 from bergung.model.files import FileKind
 from bergung.model.record import TableEntry
 from bergung.plan.waves import PARTS_PER_WORKER, Slice
+from bergung.stores.together import together
 from bergung.vault.receipts import MISSING
 
 BY_FILE = ("table", "path")
@@ -72,7 +73,7 @@ class NoSkips:
 
 def walk(effects: Effects, job: Job, roots: list[Root]) -> Walk:
     """Root, manifest lists, manifests, files: each level is read once, however many snapshots share it."""
-    return walk_down(effects, job, [row for root in roots for row in children_of(job, root)])
+    return walk_down(effects, job, children_of_all(job, roots))
 
 
 def walk_down(effects: Effects, job: Job, children_of_roots: Iterable[Row], skips: Skips | None = None) -> Walk:
@@ -93,6 +94,12 @@ def walk_down(effects: Effects, job: Job, children_of_roots: Iterable[Row], skip
 def _key(row: Row) -> tuple[object, ...]:
     """Points share what they share: the same file with the same receipts is one."""
     return tuple(row[name] for name in ("table", "path", "digest", "receipts", "error"))
+
+
+def children_of_all(job: Job, roots: Iterable[Root]) -> list[Row]:
+    """The rows of all roots' receipts; those of roots that are alike once."""
+    alike = {(root.number, root.entry.metadata_file, root.entry.metadata_location, root.entry.receipts): root for root in roots}
+    return [row for rows in together(job.files_at_once, partial(children_of, job), alike.values()) for row in rows]
 
 
 def children_of(job: Job, root: Root) -> list[Row]:

@@ -26,6 +26,7 @@ from bergung.restore.destination import Destination, destinations, lives, uuid_o
 from bergung.restore.elsewhere import refuse_place
 from bergung.restore.request import RestoreRequest
 from bergung.stores.digest import read_verified
+from bergung.stores.together import at_once, together
 from bergung.vault.journal import Run
 from bergung.vault.receipts import HELD, LEFT
 from bergung.vault.vault import Vault
@@ -64,7 +65,8 @@ def plan_restore(
 ) -> Planned:
     """Walk the chosen tables and look at every target; nothing is written there."""
     chosen = choose(record.tables, request.words)
-    roots = {name: _root(vault, number, entry) for number, (name, entry) in enumerate(chosen.items())}
+    found_roots = together(at_once(vault.url), lambda each: _root(vault, *each), enumerate(chosen.values()))
+    roots = dict(zip(chosen, found_roots, strict=True))
     opened = cache(open_catalog)
     there = destinations(request, {name: root.metadata for name, root in roots.items()}, partial(_catalog_of, open_catalog=opened))
     catalogs = {name: _catalog_of(each.name, opened) for name, each in there.items()}

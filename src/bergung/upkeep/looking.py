@@ -2,20 +2,25 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bergung.carry.checking import check
 from bergung.carry.effects import Effects
 from bergung.carry.job import Job, TableJob
 from bergung.carry.rows import Row
-from bergung.carry.walking import NoSkips, Root, Skips, Walk, children_of, walk_down
+from bergung.carry.walking import NoSkips, Root, Skips, Walk, children_of_all, walk_down
 from bergung.carry.waves import Totals, run_waves
 from bergung.errors import DamageFound
 from bergung.iceberg.metadata import TableMetadata, read_metadata
-from bergung.model.record import Count, TableEntry
+from bergung.model.record import Count, MetadataFile, TableEntry
 from bergung.stores.digest import read_verified
+from bergung.stores.together import at_once, together
 from bergung.upkeep.damage import Damage, Version, named, of_point, of_version
 from bergung.vault.receipts import HELD, LEFT
-from bergung.vault.vault import Point, Vault, read_record
+from bergung.vault.vault import Point, Vault, records
+
+File = tuple[str, str, MetadataFile]
+"""What a metadata file is known by."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def look_through(
     book = _open(vault, points, known)
     effects.watch.step("receipts")
     job = _job(effects, vault, run, book, depth)
-    below = [row for version in book.versions for row in children_of(job, version.root)]
+    below = children_of_all(job, [version.root for version in book.versions])
     found = walk_down(effects, job, below, known.skips)
     job = _with_share(job, depth, found)
     effects.watch.step("data")
@@ -86,29 +91,38 @@ def _roots(book: _Book, below: Iterable[Row]) -> Count:
 
 
 def _open(vault: Vault, points: Iterable[Point], known: Known) -> _Book:
-    book = _Book()
-    for point in points:
-        try:
-            record = read_record(vault, point)
-        except DamageFound as error:
-            book.damages.append(of_point(point, error))
-            continue
-        for name, entry in record.tables.items():
-            if known.has(entry):
-                continue
-            number = known.numbers.setdefault(entry.location, len(known.numbers))
-            try:
-                root = Root(number, entry, _metadata(vault, entry))
-            except DamageFound as error:
-                book.damages.append(of_version(point, name, entry, error))
-                continue
-            book.versions.append(Version(point.id, name, root))
+    book, wanted = _Book(), list[tuple[Point, str, TableEntry]]()
+    for point, record in records(vault, points):
+        if isinstance(record, DamageFound):
+            book.damages.append(of_point(point, record))
+        else:
+            wanted += [(point, name, entry) for name, entry in record.tables.items() if not known.has(entry)]
+    opened = _all_metadata(vault, [entry for _, _, entry in wanted])
+    for point, name, entry in wanted:
+        number, metadata = known.numbers.setdefault(entry.location, len(known.numbers)), opened[_file(entry)]
+        if isinstance(metadata, DamageFound):
+            book.damages.append(of_version(point, name, entry, metadata))
+        else:
+            book.versions.append(Version(point.id, name, Root(number, entry, metadata)))
     return book
 
 
-def _metadata(vault: Vault, entry: TableEntry) -> TableMetadata:
+def _all_metadata(vault: Vault, entries: Iterable[TableEntry]) -> dict[File, TableMetadata | DamageFound]:
+    """Each file once: a table that does not change has the same in many points."""
+    files = {_file(entry): entry for entry in entries}
+    return dict(zip(files, together(at_once(vault.url), partial(_metadata, vault), files.values()), strict=True))
+
+
+def _file(entry: TableEntry) -> File:
+    return entry.location, entry.metadata_location, entry.metadata_file
+
+
+def _metadata(vault: Vault, entry: TableEntry) -> TableMetadata | DamageFound:
     key = entry.location + entry.metadata_file.blob_key
-    return read_metadata(read_verified(vault.store, key, entry.metadata_file.digest), entry.metadata_location)
+    try:
+        return read_metadata(read_verified(vault.store, key, entry.metadata_file.digest), entry.metadata_location)
+    except DamageFound as error:
+        return error
 
 
 def _job(effects: Effects, vault: Vault, run: str, book: _Book, depth: Depth) -> Job:

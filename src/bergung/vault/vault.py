@@ -1,17 +1,17 @@
 """A vault: made, opened, and the state that its log gives it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from uuid import UUID
 
 from bergung.clock import Clock, to_text
-from bergung.errors import CorruptFile, MissingObject, NoVault, ObjectExists, UsageError, VaultTooNew
+from bergung.errors import CorruptFile, DamageFound, MissingObject, NoVault, ObjectExists, UsageError, VaultTooNew
 from bergung.model.record import Record
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
 from bergung.stores.probe import PROBE, probe
-from bergung.stores.together import at_once, both
+from bergung.stores.together import at_once, both, together
 from bergung.vault.documents import put_document, read_document, read_mapping, versions_of
 from bergung.vault.layout import ADMIN_LOG, LOG, VAULT_DOCUMENT, point_key
 from bergung.vault.log import Chain, Entry, append, read_chain
@@ -182,6 +182,18 @@ def _point(entry: Entry, pinned: set[str]) -> Point:
 def read_record(vault: Vault, point: Point) -> Record:
     """The record of a sealed point, by the digest in its seal."""
     return read_document(vault.store, point_key(point.id), point.record, Record)
+
+
+def records(vault: Vault, points: Iterable[Point]) -> Iterator[tuple[Point, Record | DamageFound]]:
+    """The records of those points, or how it is said that they are lost."""
+    return together(at_once(vault.url), lambda point: (point, _record_or_loss(vault, point)), points)
+
+
+def _record_or_loss(vault: Vault, point: Point) -> Record | DamageFound:
+    try:
+        return read_record(vault, point)
+    except DamageFound as error:
+        return error
 
 
 def seen_mark(identity: str) -> str:

@@ -11,7 +11,7 @@ from bergung.cli.telling import Grid, Part, Result
 from bergung.cli.work import open_vault
 from bergung.errors import BergungError, DamageFound, UnknownTable
 from bergung.model.record import Count, Record, TableEntry
-from bergung.vault.vault import Point, read_record, read_state
+from bergung.vault.vault import Point, read_state, records
 
 Facts = Mapping[str, Any]
 
@@ -21,13 +21,10 @@ def points(door: Door, word: str | None) -> Result:
     vault = open_vault(door)
     found: list[Facts] = []
     errors: list[BergungError] = []
-    for point in read_state(vault).points:
-        try:
-            record = read_record(vault, point)
-        except DamageFound as error:
-            errors.append(
-                DamageFound(f"the record of point {point.id} is lost: {error.message}", f"bergung verify{door.vault_words()}")
-            )
+    for point, record in records(vault, read_state(vault).points):
+        if isinstance(record, DamageFound):
+            fact = f"the record of point {point.id} is lost: {record.message}"
+            errors.append(DamageFound(fact, f"bergung verify{door.vault_words()}"))
             continue
         entries = meant(record, [word] if word else [])
         if entries:
