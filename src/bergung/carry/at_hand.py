@@ -8,9 +8,9 @@ MOST_BYTES = 16 * 1024 * 1024
 class AtHand:
     """Bytes by name, the first of a run as far as there is room."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._kept: dict[str, bytes] = {}
-        self._left = MOST_BYTES
+        self._left = most_bytes
         self._guard = Lock()
 
     def put(self, name: str, data: bytes) -> bool:
