@@ -7,6 +7,7 @@ import time
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from bergung.stores.open import Stores
 from bergung.vault.vault import init_vault, open_vault
 from tests.command import call
 from tests.integration.real_lake import SCHEMA, RealLake, access_entry
-from tests.servers.asked import Request, listening
+from tests.servers.asked import Asked, Request, listening
 from tests.servers.s3 import OwnBucket
 from tests.servers.toxiproxy import BadNetwork
 
@@ -34,6 +35,7 @@ AWAY = {"latency": 50}
 TRIP_MS = 200
 FIRST, CHANGE, NOTHING = 42, 39, 15
 """So many requests in turn may a small backup need. Every one more is a way there and back more for everybody."""
+RANKS = ("/files/", "/receipts/", "/points/", "/log/")
 HARMS = {
     "latency": {"latency": 50, "jitter": 20},
     "reset_peer": {"timeout": 200},
@@ -70,14 +72,26 @@ def test_a_backup_asks_little_in_turn(lake: RealLake, network: BadNetwork) -> No
     for number in range(3):
         lake.append("orders", range(number, number + 5))
     vault = Far.away(network)
-    first = vault.asked_in_turn(network)
+    first = vault.asked(network).in_turn()
     lake.append("orders", range(100, 105))
-    change = vault.asked_in_turn(network)
-    nothing = vault.asked_in_turn(network)
+    change = vault.asked(network).in_turn()
+    nothing = vault.asked(network).in_turn()
     print(f"\nin turn: {len(first)} requests of a first backup, {len(change)} of a small change, {len(nothing)} of none")
     assert len(first) <= FIRST, shown(first)
     assert len(change) <= CHANGE, shown(change)
     assert len(nothing) <= NOTHING, shown(nothing)
+
+
+def test_what_goes_at_once_is_of_one_rank(lake: RealLake, network: BadNetwork) -> None:
+    """format.md R2: nothing is sent before what it names has been acknowledged."""
+    for name in ("orders", "items"):
+        lake.make(name)
+        lake.append(name, range(5))
+    asked = Far.away(network).asked(network).requests
+    ranks = [[each for each in asked if each.method == "PUT" and part in each.url] for part in RANKS]
+    assert len(ranks[0]) >= 10 and len(ranks[1]) >= 10
+    for children, parents in pairwise(ranks):
+        assert max(child.ended for child in children) <= min(parent.began for parent in parents)
 
 
 def shown(asked: list[Request]) -> str:
@@ -204,11 +218,11 @@ class Far:
         init_vault(far.url, far.stores, SystemClock(), uuid.uuid4())
         return far
 
-    def asked_in_turn(self, network: BadNetwork) -> list[Request]:
-        """Of a backup with the way there and back as the only thing that takes its time."""
+    def asked(self, network: BadNetwork) -> Asked:
+        """In a backup with the way there and back as all that takes its time."""
         with network.bad("latency", **AWAY), listening(*self.stores.known, self.url) as asked:
             self.backup()
-        return asked.in_turn()
+        return asked
 
     def backup(self) -> Timed:
         vault, selected, watch = open_vault(self.url, self.stores), select_tables(["lake"], [], open_catalog), Timed()

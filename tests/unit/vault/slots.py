@@ -6,7 +6,7 @@ from typing import Any
 
 from bergung.stores.memory import MemoryStore
 from bergung.vault.layout import LOG, slot_key
-from bergung.vault.log import Entry, append, parse
+from bergung.vault.log import Chain, Entry, append, parse
 
 
 def store(*, versioned: bool = False) -> MemoryStore:
@@ -23,9 +23,9 @@ def put(store: MemoryStore, slot: int, content: bytes, log: str = LOG) -> None:
     store.overwrite(slot_key(log, slot), content)
 
 
-def seal(store: MemoryStore, point: str) -> Entry:
+def seal(store: MemoryStore, point: str, chain: Chain | None = None) -> Entry:
     body = {"at": "2026-01-01T00:00:00.000000Z", "point": point, "record": "sha256:" + "1" * 64, "first_seen": []}
-    return append(store, LOG, "seal", body)
+    return append(store, LOG, "seal", body, chain)
 
 
 def filled(count: int, *, versioned: bool = False) -> tuple[MemoryStore, list[Entry]]:

@@ -183,6 +183,15 @@ def test_a_claim_over_a_marker_that_hides_junk_is_not_ours() -> None:
     assert (two.slot, two.previous) == (2, one.digest)
 
 
+def test_a_claim_over_junk_that_was_hidden_since_the_log_was_read_is_not_ours() -> None:
+    log = store(versioned=True)
+    one, chain = seal(log, "one"), read_chain(log, LOG)
+    _hide_junk(log)
+    two = seal(log, "two", chain)
+    assert (two.slot, two.previous) == (2, one.digest)
+    assert read_chain(log, LOG).entries == (one, two)
+
+
 def _hide_junk(log: MemoryStore) -> StoreError:
     put(log, 1, b"junk")
     log.put_marker(slot_key(LOG, 1))
