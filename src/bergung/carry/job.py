@@ -15,7 +15,8 @@ from bergung.iceberg.relocate.path_map import PathMap
 from bergung.stores.access import Access
 from bergung.stores.base import OpenStore, Store
 from bergung.stores.digest import digest_of
-from bergung.stores.open import is_far, open_path, open_store
+from bergung.stores.open import open_path, open_store
+from bergung.stores.together import at_once
 from bergung.vault.layout import VAULT_DOCUMENT, run_key
 from bergung.vault.receipts import from_bytes, to_bytes
 
@@ -54,9 +55,6 @@ class TableJob:
         return self.location if self.moves is None else self.moves.of(self.location)
 
 
-FILES_AT_ONCE = 16
-
-
 @dataclass(frozen=True)
 class Job:
     """A run as its functions see it; `open` is replaced only by tests, to put faults around real stores."""
@@ -82,9 +80,8 @@ class Job:
 
     @property
     def files_at_once(self) -> int:
-        """By one worker; on a disk one after another is quickest."""
-        places = (self.vault_url, self.target_url, *(table.place for table in self.tables.values()))
-        return FILES_AT_ONCE if any(map(is_far, places)) else 1
+        """By one worker."""
+        return at_once(self.vault_url, self.target_url, *(table.place for table in self.tables.values()))
 
     def vault(self) -> Store:
         """The vault's store, opened where this runs."""
