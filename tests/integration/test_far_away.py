@@ -30,10 +30,10 @@ from tests.servers.s3 import OwnBucket
 from tests.servers.toxiproxy import BadNetwork
 
 ROUNDS = 50
-FILES, FILE_BYTES, NAME_BYTES = 600, 1_000_000, 2_000
+FILES, FILE_BYTES, NAME_BYTES = 1_000, 1_000_000, 2_000
 AWAY = {"latency": 50}
 TRIP_MS = 200
-FIRST, CHANGE, NOTHING = 42, 39, 15
+FIRST, CHANGE, NOTHING = 25, 23, 10
 """So many requests in turn may a small backup need. Every one more is a way there and back more for everybody."""
 RANKS = ("/files/", "/receipts/", "/points/", "/log/")
 HARMS = {

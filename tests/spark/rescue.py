@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+import pyarrow as pa
 from conftest import Lake
 
 from bergung.backup.request import BackupRequest
@@ -26,8 +27,8 @@ from bergung.vault.vault import Vault, init_vault, open_vault
 class AlwaysOnSpark(Effects):
     """Also the little that would be done in this process: every function runs on executors."""
 
-    def run(self, rows, *steps):  # type: ignore[no-untyped-def]
-        return self.engine().run(rows, steps)
+    def is_little(self, rows: pa.Table) -> bool:
+        return False
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from bergung.upkeep.verify import VerifyRequest, run_verify
 from bergung.vault.vault import init_vault, open_vault
 
 class AlwaysOnSpark(Effects):
-    def run(self, rows, *steps):
-        return self.engine().run(rows, steps)
+    def is_little(self, rows):
+        return False
 
 verb, remote, url, sqlite_path, name = sys.argv[1:]
 engine = SparkEngine(open_session(SessionSettings(remote=remote)), 2)

@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 from bergung.backup.request import BackupRequest
 from bergung.backup.run import run_backup
 from bergung.carry.effects import Effects, here
-from bergung.carry.engine import Step
 from bergung.catalogs.select import select_tables
 from bergung.clock import SystemClock
 from bergung.spark.engine import SparkEngine
@@ -27,8 +26,8 @@ BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 class AllOnSpark(Effects):
     """Little work too."""
 
-    def run(self, rows: pa.Table, *steps: Step) -> pa.Table:
-        return self.engine().run(rows, steps)
+    def is_little(self, rows: pa.Table) -> bool:
+        return False
 
 
 @pytest.fixture

@@ -118,8 +118,8 @@ def seal_text(slot: int, previous: str | None, point: str, **more: Any) -> bytes
     return json.dumps(document).encode()
 
 
-def next_keys(lake: Lake) -> list[str]:
-    """What the next backup will write below the tables' folders: it is tried on a copy of the vault."""
+def next_keys(lake: Lake, part: str = "tables/") -> list[str]:
+    """What the next backup will write there, by default below the tables' folders: it is tried on a copy of the vault."""
     copy = filled(f"{lake.name}-copy", contents(lake.store))
     before = set(contents(copy))
 
@@ -127,7 +127,7 @@ def next_keys(lake: Lake) -> list[str]:
         return lake.open_store(copy.url if url == lake.store.url else url, access)
 
     lake.backup(open_=open_copy)
-    return [key for key in contents(copy) if key not in before and key.startswith("tables/")]
+    return [key for key in contents(copy) if key not in before and key.startswith(part)]
 
 
 def plant(lake: Lake, keys: Iterable[str]) -> None:

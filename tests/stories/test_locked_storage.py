@@ -267,9 +267,20 @@ def test_junk_under_everything_that_comes_next(story: Story) -> None:
     _planted(story, [*intruder.next_keys(story.lake), slot_key(CHECKPOINTS, 255)])
 
 
-@pytest.mark.parametrize("key", [point_key(GUESSED), run_key(GUESSED, "start.json"), run_key(GUESSED, "bound/000000.parquet")])
+@pytest.mark.parametrize("key", [point_key(GUESSED), run_key(GUESSED, "start.json"), run_key(GUESSED, "located.json")])
 def test_junk_under_the_keys_of_a_run_stops_that_run_only(story: Story, key: str) -> None:
     intruder.plant(story.lake, [key])
+    with pytest.raises(BergungError):
+        _backup_named(story)
+    assert story.lake.points() == list(story.wanted)
+    story.goes_on()
+    assert story.lake.verify().damages == ()
+
+
+def test_junk_under_the_lists_that_a_run_makes_of_manifests_stops_that_run_only(story: Story) -> None:
+    names = [key.rpartition("/")[2] for key in intruder.next_keys(story.lake, "runs/") if "/manifests/" in key]
+    assert names
+    intruder.plant(story.lake, [run_key(GUESSED, f"manifests/{name}") for name in names])
     with pytest.raises(BergungError):
         _backup_named(story)
     assert story.lake.points() == list(story.wanted)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from bergung.backup.surveying import Survey, still_to_open
 from bergung.carry.binding import bind_lists, bind_manifests, manifests_part, read_outcomes
-from bergung.carry.effects import Effects, is_little
+from bergung.carry.effects import Effects
 from bergung.carry.engine import Map, Shuffle
 from bergung.carry.job import Durable, Job, lend_part, write_named_part
 from bergung.carry.keeping import keep_file
@@ -108,7 +108,7 @@ def _is_gone_history(row: Row) -> bool:
 def _bind_lists(effects: Effects, job: Job, surveys: Sequence[Survey]) -> None:
     by_index = {survey.index: survey for survey in surveys}
     lists = table_of(LISTED, [row for survey in surveys for row in survey.lists])
-    give = lend_part if is_little(lists) else write_named_part
+    give = lend_part if effects.is_little(lists) else write_named_part
     for _ in together(job.files_at_once, partial(_give_manifests, give, job), [survey for survey in surveys if survey.lists]):
         pass
     if lists.num_rows:

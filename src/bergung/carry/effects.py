@@ -60,11 +60,14 @@ class Effects:
 
     def run(self, rows: pa.Table, *steps: Step) -> pa.Table:
         """Run steps where it is quickest: few rows here, many on the engine."""
-        return (here() if is_little(rows) else self.engine()).run(rows, steps)
+        return (here() if self.is_little(rows) else self.engine()).run(rows, steps)
+
+    def is_little(self, rows: pa.Table) -> bool:
+        """Whether steps over these rows run in this process, whatever the engine."""
+        return _is_little(rows)
 
 
-def is_little(rows: pa.Table) -> bool:
-    """Whether steps over these rows run in this process, whatever the engine."""
+def _is_little(rows: pa.Table) -> bool:
     if rows.num_rows >= FEW_ROWS:
         return False
     known = [name for name in FEW if name in rows.schema.names]
