@@ -9,6 +9,7 @@ from threading import Barrier, Event, Lock
 
 import pytest
 
+from bergung.carry.at_hand import AtHand
 from bergung.carry.job import Job, TableJob, read_part, write_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_of
 from bergung.carry.slices import ROOM_BYTES, Outcome, done_part, work
@@ -133,7 +134,8 @@ def test_a_part_is_read_once_for_slices_that_follow_each_other(tmp_path: Path) -
     counts = Counts()
     job = replace(job_on(LocalStore(tmp_path)), open=counting_open(counts))
     slices = planned(job, 3)
-    worked(job, slices, Event())
+    elsewhere = replace(job, at_hand=AtHand())
+    worked(elsewhere, slices, Event())
     assert counts.requests("read") == 1
 
 
