@@ -44,7 +44,7 @@ def moved(warm: Callable[[bytes, dict[str, Rewritten]], None]) -> Moved:
 
 
 def read_many_like(data: bytes, rewritten: dict[str, Rewritten]) -> None:
-    many = 1 + 200_000 // (len(avro_files.body(data)) or 1)
+    many = 1 + 200_000 // (len(avro_files.body(data)) or 200_000)
     start = data.index(avro_files.SYNC) + len(avro_files.SYNC)
     with suppress(BergungError):
         relocate_manifest(data[:start] + data[start:] * many, WHERE, MOVES, rewritten)

@@ -240,8 +240,6 @@ class Items:
         return end
 
     def _items(self, data: bytes, at: int, count: int) -> int:
-        if count > len(data) - at:
-            raise ValueError("cut off")
         if self.run is None or count > _LONGEST_RUN:
             for _ in range(count):
                 at = self.item.skip(data, at)
