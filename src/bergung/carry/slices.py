@@ -1,11 +1,10 @@
 """Work through slices of a stored task list: one act per file, the outcome stored, a summary returned."""
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from threading import Condition
 
 import pyarrow as pa
 
@@ -17,6 +16,7 @@ from bergung.carry.tasks import files_of
 from bergung.errors import BergungError
 from bergung.iceberg.columns import table_of
 from bergung.stores.base import Store
+from bergung.stores.together import together
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,9 @@ class Outcome:
     durable: tuple[Store, str] | None = None
 
 
-ROOM_BYTES = 64 * 1024 * 1024
-"""So much of files that are worked on at once may be in memory, beside what each store has under way."""
+MIB = 1024 * 1024
+AT_ONCE = ((4 * MIB, 16), (16 * MIB, 3), (sys.maxsize, 1))
+"""Up to which size how many files: so many times that may be in memory."""
 
 Act = Callable[[Job, list[Row]], Outcome]
 """Gets all rows that name one file, the one that the newest snapshot sees first."""
@@ -84,42 +85,13 @@ def _acted(job: Job, act: Act, slice_: Row, read: Callable[[str], pa.Table]) -> 
     return total
 
 
-class _Room:
-    """Each takes what it needs and waits until there is so much; who needs more than there is gets all of it."""
-
-    def __init__(self, size_bytes: int) -> None:
-        self._all = self._left = size_bytes
-        self._changed = Condition()
-
-    @contextmanager
-    def taken(self, size_bytes: int) -> Iterator[None]:
-        """While inside."""
-        wanted = min(size_bytes, self._all)
-        with self._changed:
-            self._changed.wait_for(lambda: self._left >= wanted)
-            self._left -= wanted
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._left += wanted
-                self._changed.notify_all()
-
-
 def _outcomes(job: Job, act: Act, files: list[list[Row]]) -> Iterator[Outcome]:
-    """Over a network several at once, as far as they fit: nearly all of their time is waiting."""
-    if job.files_at_once == 1:
-        yield from (act(job, file) for file in files)
-        return
-    room = _Room(ROOM_BYTES)
-
-    def acted(file: list[Row]) -> Outcome:
-        with room.taken(_bytes(file)):
-            return act(job, file)
-
-    with ThreadPoolExecutor(job.files_at_once) as pool:
-        # What has not begun when one fails does not begin.
-        yield from pool.map(acted, files)
+    """Over a network several at once, nearly all of their time is waiting; what goes in parts is parallel in itself."""
+    least = -1
+    for most_bytes, at_once in AT_ONCE:
+        chosen = [file for file in files if least < _bytes(file) <= most_bytes]
+        yield from together(min(at_once, job.files_at_once), partial(act, job), chosen)
+        least = most_bytes
 
 
 def _bytes(file: list[Row]) -> int:

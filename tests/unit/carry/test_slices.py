@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Event, Lock
+from time import sleep
 
 import pytest
 
 from bergung.carry.at_hand import AtHand
 from bergung.carry.job import Job, TableJob, read_part, write_part
 from bergung.carry.rows import LISTED, Row, batched, each, error_of
-from bergung.carry.slices import ROOM_BYTES, Outcome, done_part, work
+from bergung.carry.slices import AT_ONCE, Outcome, done_part, work
 from bergung.carry.tasks import SLICE_BYTES, plan_parts
 from bergung.carry.waves import WAVE
 from bergung.clock import SystemClock
@@ -105,29 +106,34 @@ def test_what_cannot_be_made_durable_is_an_error_of_its_slice_and_has_no_outcome
     assert stored == [f"runs/run/{done_part(slices[1]['part'], slices[1]['start'])}"]
 
 
-def test_over_a_network_files_go_at_once_as_far_as_they_fit(tmp_path: Path) -> None:
-    """Six of a third of the room: never more than three at once, and three at some time; one that needs more goes alone."""
-    job = replace(job_on(LocalStore(tmp_path)), tables={0: TableJob("t", "tables/t/", "s3://far/t")})
-    sizes = [ROOM_BYTES // 3] * 6 + [ROOM_BYTES * 2]
-    rows = (
-        {"table": 0, "path": str(number), "parent": "", "kind": "data", "declared_bytes": size} for number, size in enumerate(sizes)
-    )
-    together, now, most, guard = Barrier(3), Counter[str](), Counter[str](), Lock()
+@pytest.mark.parametrize(("far", "most"), [(True, [16, 3, 1]), (False, [1, 1, 1])])
+def test_over_a_network_as_many_files_go_at_once_as_their_size_allows(tmp_path: Path, far: bool, most: list[int]) -> None:
+    place = "s3://far/t" if far else "file:///t"
+    job = replace(job_on(LocalStore(tmp_path)), tables={0: TableJob("t", "tables/t/", place)})
+    sizes = [size for size, _ in AT_ONCE[:-1]] + [AT_ONCE[-2][0] + 1]
+    rows = [
+        {"table": 0, "path": f"{number:03d}", "parent": "", "kind": "data", "declared_bytes": sizes[number % 3]}
+        for number in range(99)
+    ]
+    barriers = dict(zip(sizes, map(Barrier, most), strict=True))
+    now, seen, guard = Counter[int](), Counter[int](), Lock()
 
     def act(_: Job, rows: list[Row]) -> Outcome:
-        kind = "large" if rows[0]["declared_bytes"] > ROOM_BYTES else "small"
+        size = rows[0]["declared_bytes"]
         with guard:
-            now[kind] += 1
-            most[kind] = max(most[kind], sum(now.values()))
-        if kind == "small":
-            together.wait(PATIENCE_SECONDS)
+            now[size] += 1
+            seen[size] = max(seen[size], now.total())
+        if int(rows[0]["path"]) < 3 * most[sizes.index(size)]:
+            barriers[size].wait(PATIENCE_SECONDS)
+        # Long enough that one too many would meet the others.
+        sleep(0.01)
         with guard:
-            now[kind] -= 1
+            now[size] -= 1
         return Outcome([{**rows[0], "state": HELD, "size_bytes": 1}], 1, None)
 
-    slice_ = {"part": write_part(job, "tasks", table_of(LISTED, list(rows))), "start": 0, "count": 7, "bytes": 1}
+    slice_ = {"part": write_part(job, "tasks", table_of(LISTED, rows)), "start": 0, "count": len(rows), "bytes": 1}
     (done,) = each(work(job, act, batched(WAVE, iter([slice_]))))
-    assert (done["error"], done["files"]) == (None, 7) and most == {"small": 3, "large": 1}
+    assert (done["error"], done["files"]) == (None, len(rows)) and [seen[size] for size in sizes] == most
 
 
 def test_a_part_is_read_once_for_slices_that_follow_each_other(tmp_path: Path) -> None:
