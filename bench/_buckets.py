@@ -48,6 +48,11 @@ class Buckets:
         """So far, of everybody."""
         return self.log.read_bytes().count(b"\n") if self.log.exists() else 0
 
+    def files(self) -> int:
+        """Of the lake, metadata too."""
+        pages = self.server.client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
+        return sum(page["KeyCount"] for page in pages)
+
     def access(self, bucket: str, server: S3Server) -> Access:
         """To one bucket, at one of the two endpoints."""
         return replace(server.access(), prefix=f"s3://{bucket}/")

@@ -1,7 +1,8 @@
 """A first backup into a bucket, from disk and from another bucket, beside rclone and aws s3 sync; and copies by the store itself.
 
 `./dev bench s3 [--rounds N | --quick] [--json FILE]`: versitygw on this machine, which takes its share of the cores; every bucket
-is fresh, Spark is warm, digests are worked out by us in every case. Requests are counted in the server's own log.
+is fresh, Spark is warm, digests are worked out by us in every case. Requests are counted in the server's own log. On a machine
+that others use, the seconds of CPU say more than those of the clock.
 """
 
 import os
@@ -39,7 +40,8 @@ from tests.servers.s3 import KEY_ID, REGION, SECRET, S3Server  # noqa: E402
 
 FROM_DISK, THROUGH, BY_SERVER = "disk to S3", "S3 to S3, bytes through us", "S3 to S3, by the server"
 OURS, RCLONE, AWS = "bergung, warm Spark", "rclone copy", "aws s3 sync"
-Requests = dict[str, list[int]]
+Noted = tuple[dict[str, list[int]], dict[str, list[float]]]
+"""Requests, and seconds of CPU."""
 
 
 def main() -> None:
@@ -49,21 +51,23 @@ def main() -> None:
     lake, machine = lake_in(folder), _machine.facts(work)
     os.environ["PYICEBERG_HOME"] = str(lake.root)
     with buckets(folder / "s3") as found:
-        warm, requests = Warm(work), dict[str, list[int]]()
-        contestants = list(all_of(found, lake, warm, requests))
+        warm, requests, cpu = Warm(work), dict[str, list[int]](), dict[str, list[float]]()
+        contestants = list(all_of(found, lake, warm, (requests, cpu)))
         seconds = take_turns(contestants, asked.rounds, lambda: read_all(lake.warehouse))
         warm.close()
-    files = {FROM_DISK: len(lake.sizes), THROUGH: files_of_lake(), BY_SERVER: files_of_lake()}
+        files = {FROM_DISK: len(lake.sizes), THROUGH: found.files(), BY_SERVER: found.files()}
     median = medians(seconds)
     ratios = [Ratio(f"{way}: {OURS} / {peer}", median[f"{way}: {OURS}"] / median[f"{way}: {peer}"]) for way, peer in pairs(median)]
     for line in (lake.said(), *_machine.said(machine), *missing):
         print(line)
     print_seconds(f"seconds, {asked.rounds} rounds, another one first in each", seconds)
+    print_seconds("seconds of CPU, the server's with them", cpu)
     print(f"\n  {'requests for each file':<58}{'median':>8}")
     for name, counts in requests.items():
         print(f"  {name:<58}{statistics.median(counts) / files[name.partition(':')[0]]:>8.1f}")
     print_ratios(ratios)
-    write_json(asked.json, {"machine": machine, "lake": lake.said(), "requests": requests, "rounds": asked.rounds}, seconds, ratios)
+    facts = {"machine": machine, "lake": lake.said(), "requests": requests, "cpu_seconds": cpu, "rounds": asked.rounds}
+    write_json(asked.json, facts, seconds, ratios)
 
 
 def pairs(median: dict[str, float]) -> list[tuple[str, str]]:
@@ -71,18 +75,13 @@ def pairs(median: dict[str, float]) -> list[tuple[str, str]]:
     return [(way, peer) for way, peer in ways if f"{way}: {peer}" in median]
 
 
-def files_of_lake() -> int:
-    """About: data files, and three or four of metadata for each commit."""
-    return _buckets.TABLES * _buckets.COMMITS * (_buckets.FILES + 3)
-
-
-def all_of(found: Buckets, lake: Lake, warm: Warm, requests: Requests) -> list[Contestant]:
+def all_of(found: Buckets, lake: Lake, warm: Warm, noted: Noted) -> list[Contestant]:
     near, other = found.server, found.other
     disk, far = f"{CATALOG}.{NAMESPACE}", f"{_buckets.CATALOG}.{_buckets.NAMESPACE}"
     source = str(lake.warehouse)
 
     def one(name: str, run: Callable[[str], float]) -> Contestant:
-        return counted(found, name, run, requests, warm)
+        return counted(found, name, run, noted, warm)
 
     return [
         one(f"{FROM_DISK}: {OURS}", lambda bucket: ours(found, warm, disk, bucket, near)),
@@ -96,9 +95,9 @@ def all_of(found: Buckets, lake: Lake, warm: Warm, requests: Requests) -> list[C
     ]
 
 
-def counted(found: Buckets, name: str, run: Callable[[str], float], requests: Requests, warm: Warm) -> Contestant:
-    """Into a bucket of its own; the requests of the run are noted."""
-    state = {"bucket": "", "before": 0}
+def counted(found: Buckets, name: str, run: Callable[[str], float], noted: Noted, warm: Warm) -> Contestant:
+    """Into a bucket of its own; the requests of the run and its seconds of CPU are noted."""
+    state = {"bucket": ""}
 
     def before() -> None:
         if OURS in name:
@@ -106,12 +105,13 @@ def counted(found: Buckets, name: str, run: Callable[[str], float], requests: Re
         state.update(bucket=found.fresh())
 
     def measured() -> float:
-        started = found.requests()
-        seconds = run(str(state["bucket"]))
-        requests.setdefault(name, []).append(found.requests() - started)
+        started, cpu = found.requests(), _machine.cpu_seconds()
+        seconds = run(state["bucket"])
+        noted[0].setdefault(name, []).append(found.requests() - started)
+        noted[1].setdefault(name, []).append(_machine.cpu_seconds() - cpu)
         return seconds
 
-    return Contestant(name, measured, before, lambda: found.drop(str(state["bucket"])))
+    return Contestant(name, measured, before, lambda: found.drop(state["bucket"]))
 
 
 def ours(found: Buckets, warm: Warm, word: str, bucket: str, vault_at: S3Server) -> float:
