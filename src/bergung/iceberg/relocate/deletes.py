@@ -6,13 +6,25 @@ from typing import TypeVar
 import pyarrow as pa
 
 from bergung.errors import UnsupportedTable
+from bergung.iceberg.relocate.formats.avro import relocate_avro
+from bergung.iceberg.relocate.formats.avro_check import check_avro
 from bergung.iceberg.relocate.formats.moved_deletes import MovedDeletes
+from bergung.iceberg.relocate.formats.orc import relocate_orc
+from bergung.iceberg.relocate.formats.orc_check import check_orc
 from bergung.iceberg.relocate.formats.parquet import relocate_parquet
 from bergung.iceberg.relocate.formats.parquet_check import check_parquet
 from bergung.iceberg.relocate.path_map import PathMap
 
-_RELOCATE: dict[str, Callable[[pa.Buffer, str, PathMap], MovedDeletes]] = {"PARQUET": relocate_parquet}
-_CHECK: dict[str, Callable[[pa.Buffer, MovedDeletes, str, PathMap], None]] = {"PARQUET": check_parquet}
+_RELOCATE: dict[str, Callable[[pa.Buffer, str, PathMap], MovedDeletes]] = {
+    "PARQUET": relocate_parquet,
+    "AVRO": relocate_avro,
+    "ORC": relocate_orc,
+}
+_CHECK: dict[str, Callable[[pa.Buffer, MovedDeletes, str, PathMap], None]] = {
+    "PARQUET": check_parquet,
+    "AVRO": check_avro,
+    "ORC": check_orc,
+}
 _Way = TypeVar("_Way")
 
 

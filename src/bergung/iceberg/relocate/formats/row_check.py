@@ -15,9 +15,9 @@ def require_rows(old: pa.Table, new: pa.Table, names: tuple[str, str], moved: Mo
     if new.num_rows != old.num_rows or new.schema.names != old.schema.names:
         raise otherwise(where, "its rows are more or fewer than they were, or have other columns")
     kept = MovedPaths({name: name for name in moved.names}, 0)
-    ranks, positions = _path_column(old, path, where).ranks(moved), _numbers(old, position, where)
+    ranks, positions = path_column(old, path, where).ranks(moved), _numbers(old, position, where)
     order = None if moved.keeps_order else np.lexsort((positions, ranks))
-    found = _path_column(new, path, where)
+    found = path_column(new, path, where)
     if not found.counts().keys() <= kept.targets.keys() or not np.array_equal(_taken(ranks, order), found.ranks(kept)):
         raise otherwise(where, "its paths are not the ones that were meant")
     for name in set(old.schema.names) - {path}:
@@ -26,7 +26,8 @@ def require_rows(old: pa.Table, new: pa.Table, names: tuple[str, str], moved: Mo
             raise otherwise(where, f"its column {name} differs")
 
 
-def _path_column(table: pa.Table, name: str, where: str) -> PathColumn:
+def path_column(table: pa.Table, name: str, where: str) -> PathColumn:
+    """The paths of a table whose column of paths has a dictionary."""
     column = PathColumn(where)
     column.add_group(table.column(name).chunks)
     return column
