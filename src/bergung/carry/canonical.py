@@ -36,7 +36,7 @@ def rows_as_bytes(columns: Sequence[pa.Array], fields: Sequence[Field], prefix: 
     """One binary value per row: the prefix, all that is fixed, then all that is variable."""
     cells = Cells([np.full(len(columns[0]), np.void(prefix))] if prefix else [])
     for column, each in zip(columns, fields, strict=True):
-        cells.extend(_cells(column, each))
+        cells.extend(cells_of(column, each))
     block = _block(cells.fixed)
     return pc.binary_join_element_wise(block, *cells.variable, _NOTHING) if cells.variable else block
 
@@ -54,8 +54,9 @@ def pick(members: Iterable[pa.Field], fields: Sequence[Field]) -> list[int]:
     return [places[key] for key in wanted]
 
 
-def _cells(column: pa.Array, field: Field) -> Cells:
-    column = _plain(column)
+def cells_of(column: pa.Array, field: Field) -> Cells:
+    """One column: first whether there is a value, then the values, zeros where there is none."""
+    column = plain(column)
     valid = _numbers(pc.is_valid(column).cast(pa.uint8()), np.uint8)
     cells = _NESTED.get(field.kind, _leaf)(column.drop_null() if column.null_count else column, field)
     if column.null_count:
@@ -82,7 +83,7 @@ def _leaf(column: pa.Array, field: Field) -> Cells:
     name, _, scale = field.kind.partition(":")
     try:
         values = _LEAVES[name](column, int(scale or 0))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as problem:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, KeyError) as problem:
         raise UsageError(
             f"column {field.name!r} is {field.kind} in the table and comes as {column.type}: {problem}",
             "read it with the schema of its snapshot",
@@ -94,7 +95,7 @@ def _struct(column: pa.Array, field: Field) -> Cells:
     cells = Cells()
     members = column.flatten()
     for child, place in zip(field.children, pick(column.type, field.children), strict=True):
-        cells.extend(_cells(members[place], child))
+        cells.extend(cells_of(members[place], child))
     return cells
 
 
@@ -120,13 +121,13 @@ def _part(values: pa.Array, ends: Numbers) -> pa.Array:
     return values.slice(ends[0], ends[-1] - ends[0])
 
 
-def _plain(column: pa.Array) -> pa.Array:
+def plain(column: pa.Array) -> pa.Array:
     """Without extension, dictionary or view: kernels do not know all of these."""
     kind = column.type
     if isinstance(column, pa.ExtensionArray):
-        return _plain(column.storage)
+        return plain(column.storage)
     if pa.types.is_dictionary(kind):
-        return _plain(column.dictionary_decode())
+        return plain(column.dictionary_decode())
     if pa.types.is_string_view(kind):
         return column.cast(pa.large_string())
     if pa.types.is_binary_view(kind):
@@ -172,6 +173,9 @@ def _timestamp(unit: str, *, zoned: bool) -> Callable[[pa.Array, int], Numbers]:
 
 
 def _bytes(column: pa.Array, _: int) -> pa.Array:
+    if pa.types.is_struct(column.type):
+        # Spark hands a geometry over with its reference system, which the type names already.
+        column = column.field("wkb")
     return column.cast(pa.large_binary())
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from bergung.carry.canonical import pick, rows_as_bytes
 from bergung.carry.fields import Field, described
-from bergung.carry.totals import total
+from bergung.carry.totals import Numbers, row_digests, total
 
 TAG = "rows1"
 BLOCK_ROWS = 16_384
@@ -32,15 +32,21 @@ class Fingerprint:
 
 def fingerprint(batches: Iterable[pa.RecordBatch], fields: Sequence[Field]) -> Fingerprint:
     """Of all rows of the batches; columns are found by Iceberg's field id, or by name where Arrow carries none."""
-    prefix = sha256(described(fields).encode()).digest()[:16]
     row_count = sum_of_rows = 0
+    for _, digests in digested(batches, fields):
+        sum_of_rows += total(digests)
+        row_count += len(digests)
+    return made(row_count, sum_of_rows)
+
+
+def digested(batches: Iterable[pa.RecordBatch], fields: Sequence[Field]) -> Iterator[tuple[list[pa.Array], Numbers]]:
+    """The columns of each block of rows, in the order of the fields, and the digests of its rows."""
+    prefix = sha256(described(fields).encode()).digest()[:16]
     for batch in batches:
         columns = [batch.column(place) for place in pick(batch.schema, fields)]
         for start in range(0, batch.num_rows, BLOCK_ROWS):
             block = [column.slice(start, BLOCK_ROWS) for column in columns]
-            sum_of_rows += total(rows_as_bytes(block, fields, prefix))
-        row_count += batch.num_rows
-    return _made(row_count, sum_of_rows)
+            yield block, row_digests(rows_as_bytes(block, fields, prefix))
 
 
 def combine(parts: Iterable[Fingerprint]) -> Fingerprint:
@@ -49,7 +55,7 @@ def combine(parts: Iterable[Fingerprint]) -> Fingerprint:
     for part in parts:
         row_count += part.row_count
         sum_of_rows += int(part.digest.removeprefix(f"{TAG}:"), 16)
-    return _made(row_count, sum_of_rows)
+    return made(row_count, sum_of_rows)
 
 
 def partial_fingerprints(batches: Iterable[pa.RecordBatch], fields: Sequence[Field]) -> Iterator[pa.RecordBatch]:
@@ -62,5 +68,6 @@ def partial_fingerprints(batches: Iterable[pa.RecordBatch], fields: Sequence[Fie
     yield pa.RecordBatch.from_arrays([counts, digests], schema=PARTIAL)
 
 
-def _made(row_count: int, sum_of_rows: int) -> Fingerprint:
+def made(row_count: int, sum_of_rows: int) -> Fingerprint:
+    """From a count and a sum that may be larger than the modulus."""
     return Fingerprint(row_count, f"{TAG}:{sum_of_rows % (1 << 128):032x}")
