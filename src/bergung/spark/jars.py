@@ -50,6 +50,16 @@ PINNED = (
     ),
 )
 
+FOR_S3 = (
+    Jar(
+        "org.apache.iceberg",
+        "iceberg-aws-bundle",
+        "1.12.0",
+        "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957",
+    ),
+)
+"""The AWS SDK as Iceberg bundles it: only what reads tables in S3 through Iceberg needs it."""
+
 
 def ensure(cache: Path, wanted: tuple[Jar, ...] = PINNED) -> list[Path]:
     """The jars' paths below the cache, their bytes checked; only what is not there yet is fetched."""

@@ -40,6 +40,7 @@ AT_START = {
 CONNECT_SECONDS = 60.0
 RETRIES = 8
 """With at most 8 s between them: half a minute."""
+LAST_CLASS_PATH = "SPARK_DIST_CLASSPATH"
 FOR_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
@@ -57,6 +58,7 @@ class SessionSettings:
     remote: str = ""
     cache: Path = field(default_factory=default_cache)
     iceberg: bool = False  # Iceberg's and SQLite's jars must be there; a backup needs none of them
+    s3: bool = False  # and the jar with which Iceberg reads S3
     short: bool = False  # a job of seconds: only the fast compiler; slows long SQL down
     confs: Mapping[str, str] = field(default_factory=dict)
     app_name: str = "bergung"
@@ -133,7 +135,7 @@ def _start_conf(settings: SessionSettings) -> SparkConf:
     if extra:
         confs["spark.driver.extraClassPath"] = _class_path(extra)
         if not settings.is_local:
-            confs["spark.jars"] = ",".join(str(jar) for jar in extra)
+            confs["spark.jars"] = ",".join(str(jar) for jar in (*extra, *_last_jars(settings)))
     confs["spark.driver.extraJavaOptions"] = " ".join(_jvm_options(settings, extra))
     confs.update(settings.confs)
     return SparkConf(loadDefaults=False).setAll(list(confs.items()))
@@ -144,6 +146,10 @@ def _extra_jars(settings: SessionSettings) -> list[Path]:
         return jars.ensure(settings.cache)
     # Here they are used even when not asked for: so one archive of classes fits every local session. Elsewhere they would be sent.
     return jars.present(settings.cache) if settings.is_local else []
+
+
+def _last_jars(settings: SessionSettings) -> list[Path]:
+    return jars.ensure(settings.cache, jars.FOR_S3) if settings.s3 else []
 
 
 def _place(settings: SessionSettings) -> dict[str, str]:
@@ -168,6 +174,9 @@ def _jvm_options(settings: SessionSettings, extra: Iterable[Path]) -> list[str]:
 
 def _start_jvm(settings: SessionSettings, conf: SparkConf) -> None:
     os.environ["JAVA_HOME"] = str(java.find_home())
+    last = [os.environ.get(LAST_CLASS_PATH, ""), *map(str, _last_jars(settings))]
+    # At the end of the class path: what comes before is as it was when the archive of classes was made.
+    os.environ[LAST_CLASS_PATH] = os.pathsep.join(filter(None, last))
     if settings.is_local:
         os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable)
         os.environ["SPARK_LOCAL_IP"] = LOOPBACK

@@ -48,6 +48,20 @@ class Clients:
             self._kept.move_to_end(plain)
             return self._kept[plain]
 
+    def in_full(self, access: Access, path: str, clock: Clock) -> Access:
+        """The same as it holds now; what a profile says stands in it. What is empty is still the SDK's own business."""
+        with self._guard:
+            current = self._current(access, path, clock)
+        if not current.profile:
+            return current
+        session = self._session(current.profile)
+        region = current.region or session.get_config_variable("region") or ""
+        found = session.get_credentials()
+        if found is None:
+            return replace(current, region=region)
+        keys = found.get_frozen_credentials()
+        return replace(current, region=region, key_id=keys.access_key, secret=keys.secret_key, token=keys.token or "")
+
     def renew(self, access: Access, path: str) -> bool:
         """Ask for new credentials although the old ones seemed to hold; False where nobody gives any.
 

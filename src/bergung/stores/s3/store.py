@@ -10,6 +10,7 @@ from bergung.stores.access import Access
 from bergung.stores.base import Copied, Opened, Stat, Store, Version
 from bergung.stores.s3 import copying, deleting, listing, locking, reading, versions, writing
 from bergung.stores.s3.bucket import Bucket
+from bergung.stores.s3.clients import clients
 from bergung.stores.streaming import stream
 
 BLOCK_BYTES = 1024 * 1024
@@ -43,6 +44,11 @@ class S3Store:
     def endpoint(self) -> str:
         """Who answers."""
         return self._bucket.access(self._base or None).endpoint
+
+    def way_in(self, key: str) -> Access:
+        """How that key is reached just now, with keys where a profile stands for them: for readers that are not ours."""
+        path = self._bucket.address(self._base + key)
+        return clients.in_full(self._bucket.access(self._base + key), path, self._bucket.clock)
 
     @property
     def can_lock(self) -> bool:
