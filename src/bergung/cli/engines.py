@@ -80,7 +80,7 @@ def _open(opening: "Future[Any]", settings: Mapping[str, Any]) -> None:
         from bergung.spark.engine import SparkEngine
         from bergung.spark.session import SessionSettings, open_session
 
-        session = open_session(SessionSettings(short=True, **settings))
+        session = open_session(SessionSettings(**{"short": True, **settings}))
         opening.set_result(SparkEngine(session, _parallelism(session, settings)))
     except BaseException as error:  # noqa: BLE001 - it goes on to whoever waits, whatever it is
         opening.set_exception(error)

@@ -14,7 +14,7 @@ from bergung.errors import BergungError, UsageError
 
 GROUPS = {
     "Back up": ("init", "backup", "points", "show", "preview", "verify"),
-    "Bring back": ("restore",),
+    "Bring back": ("restore", "compare"),
     "Runs": ("runs", "cancel", "logs"),
     "Set up": ("doctor", "vault", "config", "demo", "completion"),
 }

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from bergung.catalogs.base import Catalog
 from bergung.catalogs.location import NAME, LocationCatalog, is_address
+from bergung.catalogs.select import Selected
 from bergung.catalogs.settings import open_catalog
 from bergung.errors import BergungError
-from bergung.model.names import split_levels
+from bergung.model.names import split_levels, table_name
 from bergung.stores.base import OpenStore
 
 
@@ -19,6 +20,16 @@ def shown(name: str) -> str:
 def record_name(word: str) -> str:
     """The name under which a record has what the user wrote."""
     return str(LocationCatalog(word).table) if is_address(word) else word
+
+
+def named_table(open_store: OpenStore, word: str) -> Selected:
+    """The one table that a word means: by its name, its folder or one of its metadata files."""
+    levels = (NAME, word) if is_address(word) else split_levels(word)
+    if _is_location(levels):
+        location = LocationCatalog(levels[-1], open_store)
+        return Selected(location.table, location)
+    name = table_name(word)
+    return Selected(name, open_catalog(name.catalog, open_store=open_store))
 
 
 def open_any(open_store: OpenStore, name: str) -> Catalog:

@@ -14,9 +14,11 @@ GOOD, WORSE, BAD = "green", "yellow", "red"
 STYLES = {
     "complete": GOOD,
     "ok": GOOD,
+    "equal": GOOD,
     "partial": WORSE,
     "not ended": WORSE,
     "damaged": BAD,
+    "different": BAD,
     "failed": BAD,
     "not ok": BAD,
 }

@@ -41,7 +41,7 @@ def commands(of: click.Command = cli, path: tuple[str, ...] = ()) -> Iterator[tu
 
 def test_the_verbs_of_this_version() -> None:
     assert {" ".join(path) for path, _ in commands()} == {
-        "init", "backup", "points", "show", "preview", "restore", "verify", "runs", "cancel", "logs",
+        "init", "backup", "points", "compare", "show", "preview", "restore", "verify", "runs", "cancel", "logs",
         "doctor", "config show", "demo", "completion", "vault copy", "vault validate",
     }  # fmt: skip
 
