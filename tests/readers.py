@@ -151,7 +151,8 @@ def _content(location: str, reach: Mapping[str, str]) -> bytes:
 
 def _duckdb_scan(metadata_location: str, moment: str) -> pa.Table:
     connection = _duckdb().cursor()
-    return connection.execute(f"SELECT * FROM iceberg_scan('{plain_path(metadata_location)}', {moment})").to_arrow_table()
+    path = plain_path(metadata_location).replace("'", "''")
+    return connection.execute(f"SELECT * FROM iceberg_scan('{path}', {moment})").to_arrow_table()
 
 
 @cache

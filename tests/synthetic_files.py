@@ -148,7 +148,7 @@ def _listed(manifest: Manifest) -> Json:
         "partition_spec_id": 0,
         "content": manifest.content,
         "sequence_number": manifest.sequence_number,
-        "min_sequence_number": min(entry["sequence"] for entry in manifest.entries),
+        "min_sequence_number": min((entry["sequence"] for entry in manifest.entries), default=manifest.sequence_number),
         "added_snapshot_id": manifest.snapshot_id,
         "partitions": [],
         "key_metadata": None,
