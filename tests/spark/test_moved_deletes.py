@@ -10,6 +10,9 @@ import pytest
 
 import readers
 from bergung.carry.fingerprint import Fingerprint
+from bergung.iceberg.relocate.deletes import relocate_position_deletes
+from bergung.iceberg.relocate.formats.orc_file import OrcFile
+from bergung.iceberg.relocate.formats.parquet_file import open_file
 from bergung.iceberg.relocate.path_map import PathMap
 from tests.moved_by_hand import move_table
 from tests.spark.conftest import Lake
@@ -28,6 +31,7 @@ KINDS = [
     ("orc", "none", "partition"),
     ("puffin", "", "file"),
 ]
+PATH_ID = 2147483546
 OTHERS = {"pyiceberg": readers.rows_by_pyiceberg, "duckdb": readers.rows_by_duckdb}
 ONLY_SPARK = {"avro", "orc"}
 NOT_DUCKDB = {"lz4"}
@@ -57,6 +61,35 @@ def test_what_was_deleted_stays_deleted(empty_lake: Lake, file_format: str, code
     assert deletes_of(lake, there) == sorted((moves.of(path), position) for path, position in deletes)
     if file_format != "puffin":
         expected_order(lake, there)
+
+
+@pytest.mark.parametrize(("file_format", "granularity"), [("parquet", "file"), ("parquet", "partition"), ("orc", "file")])
+def test_manifests_say_what_iceberg_says_of_its_own_files(empty_lake: Lake, file_format: str, granularity: str) -> None:
+    """Sizes of columns, offsets of row groups, and the bounds of paths, whole and only where there is one path."""
+    lake = empty_lake
+    lake.sql(f"CREATE NAMESPACE {lake.name}.d")
+    make(lake, lake.full("d.t"), file_format, "zstd", granularity)
+    moves = by_folder(lake, lake.folder / "elsewhere")
+    for before in lake.spark.sql(f"SELECT * FROM {lake.full('d.t')}.delete_files").collect():
+        data = Path(readers.plain_path(before.file_path)).read_bytes()
+        made = relocate_position_deletes(data, file_format, before.file_path, moves).rewritten
+        paths = [moves.of(bound).encode() for bound in bounds_of(before)]
+        if granularity == "file":
+            assert made.bounds == (paths[0], paths[1]) and paths[0] == paths[1]
+        else:
+            assert not paths and made.bounds is not None and made.bounds[0] < made.bounds[1]
+        if file_format == "orc":
+            assert OrcFile(data, "x").stripe_offsets == tuple(before.split_offsets)
+            continue
+        own = open_file(data, "x")
+        assert (own.column_sizes, own.split_offsets) == (before.column_sizes, tuple(before.split_offsets))
+        assert made.column_sizes is not None and made.column_sizes.keys() == before.column_sizes.keys()
+
+
+def bounds_of(row: Any) -> list[str]:
+    """Of the paths, from the manifest."""
+    sides = (row.lower_bounds or {}, row.upper_bounds or {})
+    return [bytes(side[PATH_ID]).decode() for side in sides if PATH_ID in side]
 
 
 def make(lake: Lake, table: str, file_format: str, codec: str, granularity: str) -> None:
