@@ -149,7 +149,7 @@ def test_a_comma_in_a_path(lakes: TwoLakes, procedure: Procedure, tmp_path: Path
 
 
 def test_a_summary_without_totals(lakes: TwoLakes, procedure: Procedure, tmp_path: Path) -> None:
-    """The procedure rewrites the table, but Iceberg's `register_table` refuses what it made."""
+    """The procedure rewrites the table, but Iceberg's `register_table` fails on what it made, once it has registered it."""
     table = made(lakes, "untold")
     insert(lakes, table, 0, 4)
     without_totals(lakes, "untold")
