@@ -78,6 +78,12 @@ class World:
         assert restored is not None and (restored.failed, restored.damaged) == ({}, ())
         return restored.moved[0].metadata_location
 
+    def references(self, pointer: str) -> set[str]:
+        """The data files that live delete files say they are for."""
+        manifests = [path for path, kind in self.survey(pointer).items() if kind == FileKind.MANIFEST]
+        files = [row["data_file"] for path in manifests for row in rows(self.file(path)) if row["status"] != 2]
+        return {each["referenced_data_file"] for each in files if each.get("referenced_data_file")}
+
     def survey(self, pointer: str) -> dict[str, FileKind]:
         """All that the table lives on, by path."""
         metadata = read_metadata(self.file(pointer), pointer)
@@ -156,6 +162,7 @@ def test_what_moved_is_surveyed_as_the_survey_moved(shape: Shape, below: str, hi
         assert {path: str(kind) for path, kind in old.survey(old.pointer).items()} == old.table.reached
         pointer = old.moved("lake.sales.orders", location)
         assert old.survey(pointer) == {moves.of(path): kind for path, kind in old.survey(old.pointer).items()}
+        assert old.references(pointer) == set(map(moves.of, old.references(old.pointer)))
 
 
 @few
