@@ -72,7 +72,7 @@ def manifest(schema: Json, entries: Sequence[Json], codec: str = "null", per_blo
     return container(schema, (records[at : at + size] for at in range(0, len(records), size)), codec, properties)
 
 
-def entry(path: str, status: int = 1, **fields: Any) -> Json:
+def entry(path: str | None, status: int = 1, **fields: Any) -> Json:
     """An entry that says little; `fields` are those of its data file, all others are null."""
     file = {"content": 0, "file_format": "PARQUET", "partition": {}, "record_count": 3, "file_size_in_bytes": 100}
     file |= {"block_size_in_bytes": 1, "file_path": path, **fields}

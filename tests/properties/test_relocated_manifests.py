@@ -31,7 +31,7 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size
     lambda name: name not in (".", "..")
 )
 below = st.lists(names | st.just("a%2Fb, c") | st.just("") | st.just("x" * 200), min_size=1, max_size=3).map("/".join)
-inside = below.filter(lambda rest: rest[-1:] != "/").map(lambda rest: f"{OLD}/{rest}")
+inside = below.filter(lambda rest: rest != "" and not rest.endswith("/")).map(lambda rest: f"{OLD}/{rest}")
 elsewhere = names.map(lambda name: f"s3://gone/{name}")
 
 

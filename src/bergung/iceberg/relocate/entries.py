@@ -36,30 +36,23 @@ class Entries:
     def moved(self, records: list[Pieces]) -> list[Pieces]:
         """The entries as they must be."""
         status_at, content_at, path_at, reference_at = map(self.layout.place, (STATUS, CONTENT, PATH, REFERENCED))
-        no_reference, after = self.layout.form(REFERENCED).null, path_at + 1
-        moved = []
-        for record in records:
-            status = self._statuses[record[status_at]]
-            self.counts[status] += 1
-            if record[reference_at] == no_reference and self._contents[record[content_at]] != _POSITION_DELETES:
-                moved.append(record[:path_at] + (self._path(record[path_at], PATH, status),) + record[after:])
-            else:
-                moved.append(self._with_more(record, status))
-        return moved
-
-    def _path(self, piece: bytes, id_: int, status: int) -> bytes:
-        form = self.layout.form(id_)
-        value = form.value(piece)
-        if value is None:
-            return piece
-        return form.before + text_bytes(self.moving(text_of(value), live=status != DELETED).encode())
+        statuses = [self._statuses[record[status_at]] for record in records]
+        contents = {self._contents[content] for content in {record[content_at] for record in records}}
+        references = {record[reference_at] for record in records}
+        self.counts.update(statuses)
+        if _POSITION_DELETES in contents or references != {self.layout.form(REFERENCED).null}:
+            return list(map(self._with_more, records, statuses))
+        paths = self._moved_texts(PATH, [record[path_at] for record in records], statuses)
+        after = path_at + 1
+        return [record[:path_at] + (path,) + record[after:] for record, path in zip(records, paths, strict=True)]
 
     def _with_more(self, record: Pieces, status: int) -> Pieces:
-        """A position delete, or what else refers to a data file."""
+        """A position delete, or what else may refer to a data file."""
         new = list(record)
         for id_ in (PATH, REFERENCED):
-            place = self.layout.place(id_)
-            new[place] = self._path(record[place], id_, status)
+            if id_ == PATH or self.layout.value(record, id_) is not None:
+                place = self.layout.place(id_)
+                (new[place],) = self._moved_texts(id_, [record[place]], [status])
         if status != DELETED and self._contents[record[self.layout.place(CONTENT)]] == _POSITION_DELETES:
             path = text_of(self.layout.value(record, PATH) or b"")
             made = self._rewritten.get(path)
@@ -67,6 +60,12 @@ class Entries:
                 raise BergungError(f"{path} holds position deletes that were not made anew", FAULT)
             say_anew(self.layout, new, made, self.moving.moves)
         return tuple(new)
+
+    def _moved_texts(self, id_: int, pieces: list[bytes], statuses: list[int]) -> list[bytes]:
+        form = self.layout.form(id_)
+        paths = [text_of(form.value(piece) or b"") for piece in pieces]
+        moved = self.moving.many(paths, [status != DELETED for status in statuses])
+        return [form.before + text_bytes(path.encode()) for path in moved]
 
     def _known(self, id_: int, values: Iterable[int]) -> dict[bytes, int]:
         """Numbers by how they are encoded; null, and a field that is not there, stand for the first."""

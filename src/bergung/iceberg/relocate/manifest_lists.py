@@ -48,6 +48,7 @@ class _Listed:
         if length is None:
             raise BergungError(f"{path} was not made anew before its manifest list", FAULT)
         new = list(record)
-        self.layout.put(new, MANIFEST_PATH, text_bytes(self.moving(path).encode()))
+        (moved,) = self.moving.many([path], [True])
+        self.layout.put(new, MANIFEST_PATH, text_bytes(moved.encode()))
         self.layout.put(new, MANIFEST_LENGTH, long_bytes(length))
         return tuple(new)

@@ -1,5 +1,6 @@
 """Paths of one file on their way, and those that have no place."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bergung.errors import UnmappedPath
@@ -21,9 +22,10 @@ class Moving:
     unmapped: list[str] = field(default_factory=list)
     """The first of those that had to move."""
 
-    def __call__(self, path: str, *, live: bool = True) -> str:
-        """The new path."""
-        return self.moves.maybe(path) or self._without_place(path, live)
+    def many(self, paths: Sequence[str], live: Sequence[bool]) -> list[str]:
+        """The new paths."""
+        found = list(map(self.moves.maybe, paths))
+        return [new or self._without_place(path, alive) for new, path, alive in zip(found, paths, live, strict=True)]
 
     def _without_place(self, path: str, live: bool) -> str:
         if live:

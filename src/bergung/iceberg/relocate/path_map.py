@@ -38,15 +38,16 @@ class PathMap:
 
     def maybe(self, path: str) -> str | None:
         """The new path, or None when it has none."""
-        if not self.exact:
-            as_folder_too = f"{path}/"
-            for start, source, target in self._spelled:
-                if as_folder_too.startswith(start):
-                    rest = path[len(start) - 1 :]
-                    if not rest or "//" in rest or "/." in rest:
-                        break
-                    return path if source == target else target.rstrip("/") + rest
-        elif (known := self.exact.get(normal(path))) is not None:
+        as_folder_too = f"{path}/"
+        for start, folder, new in self._spelled:
+            if as_folder_too.startswith(start):
+                rest = path[len(start) - 1 :]
+                if not rest or "//" in rest or "/." in rest or "\0" in rest or rest.endswith("/"):
+                    break
+                if self.exact and (known := self.exact.get(folder + rest)) is not None:
+                    return known
+                return path if new is None else new + rest
+        if self.exact and (known := self.exact.get(normal(path))) is not None:
             return known
         covering = ((source, target, below(source, path)) for source, target in self._longest_first)
         return next((_moved(path, each) for each in covering if each[2] is not None), None)
@@ -56,9 +57,17 @@ class PathMap:
         return tuple(sorted(self.pairs, key=lambda pair: -len(as_folder(pair[0]) or "")))
 
     @cached_property
-    def _spelled(self) -> tuple[tuple[str, str, str], ...]:
-        """How nearly all paths start. What has more after it, with neither `//` nor `/.`, needs no closer look."""
-        return tuple((start, *pair) for pair in self._longest_first for start in spellings(pair[0]))
+    def _spelled(self) -> tuple[tuple[str, str, str | None], ...]:
+        """How nearly all paths start, the folder's normal form, its new place if it is another.
+
+        What has more after it, with neither `//` nor `/.` nor NUL nor a `/` at its end, needs no closer look: its normal form is
+        the folder's, and that.
+        """
+        return tuple(
+            (start, as_folder(source) or "", None if source == target else target.rstrip("/"))
+            for source, target in self._longest_first
+            for start in spellings(source)
+        )
 
 
 def _moved(path: str, covering: tuple[str, str, str | None]) -> str:

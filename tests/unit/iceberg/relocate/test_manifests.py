@@ -330,6 +330,14 @@ def test_values_that_mean_nothing(moved: Moved, fields: dict[str, int], problem:
         moved(manifest(JAVA_2, [entry(f"{OLD}/a", **fields)]))
 
 
+@pytest.mark.parametrize("content", [0, 1])
+def test_an_entry_without_a_path(content: int) -> None:
+    schema = copy.deepcopy(JAVA_2)
+    next(field for field in files_of(schema) if field["name"] == "file_path")["type"] = ["null", "string"]
+    with pytest.raises(CorruptFile, match="makes no sense"):
+        relocate_manifest(manifest(schema, [entry(None, 2, content=content)]), WHERE, MOVES, {})
+
+
 def test_encrypted_manifests_are_refused() -> None:
     with pytest.raises(UnsupportedTable, match="encrypted"):
         relocate_manifest(b"AGS1" + bytes(30), WHERE, MOVES, {})
