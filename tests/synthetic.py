@@ -45,6 +45,7 @@ class SyntheticTable:
         self.location = self.files.location
         self.uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, self.location))
         self.metadata_path: str | None = None
+        self.current: int | None = None
         self.snapshots: list[Json] = []
         self.snapshot_log: list[Json] = []
         self.metadata_log: list[Json] = []
@@ -103,7 +104,8 @@ class SyntheticTable:
         """The oldest snapshots go from the metadata as in Iceberg, with the next commit; no file is deleted."""
         self.snapshots = self.snapshots[-keep:]
         held = {snapshot["snapshot-id"] for snapshot in self.snapshots}
-        self.snapshot_log = [entry for entry in self.snapshot_log if entry["snapshot-id"] in held]
+        gone = [place for place, entry in enumerate(self.snapshot_log, 1) if entry["snapshot-id"] not in held]
+        self.snapshot_log = self.snapshot_log[max(gone, default=0) :]
         self.statistics = [entry for entry in self.statistics if entry["snapshot-id"] in held]
         self.partition_statistics = [entry for entry in self.partition_statistics if entry["snapshot-id"] in held]
 
@@ -117,13 +119,22 @@ class SyntheticTable:
         path, size = self.files.write("metadata/partition-stats.parquet", b"PAR1PAR1")
         self.partition_statistics.append({**of, "statistics-path": path, "file-size-in-bytes": size})
 
-    def commit(self, *, snapshot: bool = True) -> str:
-        """Write the manifest list and the next metadata file; its path, as a catalog would name it."""
+    def roll_back(self, snapshot_id: int) -> None:
+        """Make it the current one again, with the next commit, which makes no snapshot of its own."""
+        self.current = snapshot_id
+        self._manifests = list(self._of_snapshot[snapshot_id])
+        self.snapshot_log.append({"snapshot-id": snapshot_id, "timestamp-ms": self._now + MINUTE_MS})
+
+    def commit(self, *, snapshot: bool = True, staged: bool = False) -> str:
+        """Write the manifest list and the next metadata file; its path, as a catalog would name it.
+
+        What is staged is no part of the table: the next commit does not stand on it.
+        """
         if self.metadata_path is not None:
             self.metadata_log.append({"metadata-file": self.metadata_path, "timestamp-ms": self._now})
         self._now += MINUTE_MS
         if snapshot:
-            self._add_snapshot()
+            self._add_snapshot(staged)
         text = json.dumps({**self._metadata(), **self.shape.more}).encode()
         ending = "gz.metadata.json" if self.shape.gzip else "metadata.json"
         content = gzip.compress(text, mtime=0) if self.shape.gzip else text
@@ -135,7 +146,7 @@ class SyntheticTable:
         assert self.metadata_path is not None, "nothing is committed yet"
         return self.local(self.metadata_path).read_bytes()
 
-    def _add_snapshot(self) -> None:
+    def _add_snapshot(self, staged: bool) -> None:
         self._sequence += 1
         id_ = self._snapshot_id()
         first = self._rows
@@ -143,9 +154,10 @@ class SyntheticTable:
         self._of_snapshot[id_] = list(self._manifests)
         rows = sum(entry["data_file"]["record_count"] for each in self._manifests for entry in each.live())
         summary = {"operation": "append", "total-records": str(rows)}
-        snapshot: Json = {"snapshot-id": id_, "timestamp-ms": self._now, "summary": summary, "schema-id": 0}
-        if self.snapshots:
-            snapshot["parent-snapshot-id"] = self.snapshots[-1]["snapshot-id"]
+        schema_id = self.shape.more.get("current-schema-id", 0)
+        snapshot: Json = {"snapshot-id": id_, "timestamp-ms": self._now, "summary": summary, "schema-id": schema_id}
+        if self.current is not None:
+            snapshot["parent-snapshot-id"] = self.current
         if self.shape.format_version > 1:
             snapshot["sequence-number"] = self._sequence
         if self.shape.format_version > 2:
@@ -155,7 +167,11 @@ class SyntheticTable:
         else:
             snapshot["manifest-list"] = self.files.manifest_list(self._manifests, id_)
         self.snapshots.append(snapshot)
-        self.snapshot_log.append({"snapshot-id": id_, "timestamp-ms": self._now})
+        if staged:
+            self._manifests = list(self._of_snapshot[self.current]) if self.current is not None else []
+        else:
+            self.current = id_
+            self.snapshot_log.append({"snapshot-id": id_, "timestamp-ms": self._now})
 
     def _snapshot_id(self) -> int:
         return 1000 + self._sequence
@@ -206,7 +222,7 @@ class SyntheticTable:
             "default-sort-order-id": 0,
             "sort-orders": [{"order-id": 0, "fields": []}],
             "properties": {},
-            "current-snapshot-id": self.snapshots[-1]["snapshot-id"] if self.snapshots else -1,
+            "current-snapshot-id": -1 if self.current is None else self.current,
             "snapshots": self.snapshots,
             "snapshot-log": self.snapshot_log,
             "metadata-log": self.metadata_log,

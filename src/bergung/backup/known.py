@@ -8,9 +8,9 @@ from bergung.backup.locating import Located
 from bergung.backup.request import ALL
 from bergung.errors import DamageFound
 from bergung.iceberg.columns import rows_of
-from bergung.iceberg.paths import normal
 from bergung.model.files import FileKind
 from bergung.model.record import TableEntry
+from bergung.plan.same_table import Sighting, seen_in_point
 from bergung.stores.together import at_once, together
 from bergung.vault.receipts import HELD, RECEIPT, read_receipts
 from bergung.vault.vault import Point, State, Vault, read_record, seen_mark
@@ -35,17 +35,11 @@ def predecessors(vault: Vault, state: State, tables: Iterable[Located], captured
             break
         entries = [(name, entry) for name, entry in _entries(vault, point).items() if entry.captured in (ALL, captured)]
         for table in wanted.keys() - found.keys():
-            same = next((entry for name, entry in entries if _is_same(wanted[table], name, entry)), None)
+            here = Sighting(table, wanted[table].metadata.identity, wanted[table].metadata.location)
+            same = next((entry for name, entry in entries if here.is_of(seen_in_point(name, entry))), None)
             if same is not None:
                 found[table] = Predecessor(point, same)
     return found
-
-
-def _is_same(located: Located, name: str, entry: TableEntry) -> bool:
-    """A renamed table keeps its place, one that moved keeps its name: what shares the uuid only is a copy of it."""
-    if entry.identity != located.metadata.identity:
-        return False
-    return name == located.name or normal(entry.original_location) == normal(located.metadata.location)
 
 
 def _entries(vault: Vault, point: Point) -> dict[str, TableEntry]:

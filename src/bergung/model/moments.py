@@ -41,6 +41,24 @@ def read_moment(text: str, now: datetime) -> Moment:
         raise UsageError(f"not a time: {text!r}", HINT) from error
 
 
+def told(moment: datetime) -> str:
+    """For people, as exactly as milliseconds are; `read_moment` reads it again."""
+    text = f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(' ', 'milliseconds')}"
+    return f"{text.removesuffix('.000')} UTC"
+
+
+def told_span(span: timedelta) -> str:
+    """`0.2 s`, `59 s`, `12 min 3 s`, `5 h 0 min`, `3 d 2 h`: two units at most, rounded down."""
+    if span < timedelta(seconds=1):
+        return f"{span / timedelta(seconds=1):g} s"
+    sizes = {"d": 86_400, "h": 3_600, "min": 60, "s": 1}
+    seconds = span // timedelta(seconds=1)
+    first = next(place for place, size in enumerate(sizes.values()) if seconds >= size)
+    units = list(sizes.items())[first : first + 2]
+    numbers = [seconds // units[0][1], *(seconds % units[0][1] // size for _, size in units[1:])]
+    return " ".join(f"{number} {unit}" for number, (unit, _) in zip(numbers, units, strict=True))
+
+
 def _since_1970(text: str) -> Moment | None:
     """By the number of digits: 9 or 10 are seconds, 12 or 13 milliseconds, 8 are a date; `@` makes any number seconds."""
     found = _SINCE_1970.fullmatch(text)

@@ -70,6 +70,12 @@ def join_levels(levels: tuple[str, ...]) -> str:
     return ".".join(level if _PLAIN.fullmatch(level) else "`" + level.replace("`", "``") + "`" for level in levels)
 
 
+def name_in_record(key: str) -> TableName:
+    """The name behind a record's key; a table without catalog has no namespace either."""
+    catalog, *namespace, name = split_levels(key)
+    return TableName(catalog, tuple(namespace), name)
+
+
 def table_name(text: str) -> TableName:
     """Read `catalog.namespace.table`."""
     levels = split_levels(text)

@@ -24,6 +24,11 @@ class Span:
     is_whole: bool = True
     """It has all files of the table."""
 
+    @property
+    def is_usable(self) -> bool:
+        """False where the writer's clock is ahead of ours by more than all that is known."""
+        return self.since_ms <= self.until_ms
+
     def holds(self, at_ms: int) -> bool:
         """True for an instant that it can answer for."""
         return self.since_ms <= at_ms <= self.until_ms
@@ -46,7 +51,7 @@ class History:
         return next(iter(self.states[self._begun(at_ms) :]), None)
 
     def last_seen(self) -> State | None:
-        """When the pointer was read; nothing where the writer's clock is ahead of ours by more than all that is known."""
+        """When the pointer was read; nothing where the writer's clock is ahead."""
         return self.at(self.span.until_ms)
 
     def _begun(self, at_ms: int) -> int:
@@ -83,7 +88,7 @@ class Gap:
 
 def worth_reading(spans: Sequence[Span], at_ms: int) -> list[Span]:
     """The few that decide: the last before, the first two that hold it and the first whole one of these, the next."""
-    usable = sorted((span for span in spans if span.since_ms <= span.until_ms), key=lambda span: span.until_ms)
+    usable = sorted((span for span in spans if span.is_usable), key=lambda span: span.until_ms)
     before = [span for span in usable if span.until_ms < at_ms]
     able = [span for span in usable if span.holds(at_ms)]
     whole = [span for span in able if span.is_whole]
@@ -124,11 +129,18 @@ def _goes_on(earlier: History, later: History) -> bool:
         return True
     if seen in later.states:
         added = later.states[len(later.states) - later.states[::-1].index(seen) :]
-    elif later.span.since_ms > seen.since_ms:
+    elif later.states[0].since_ms > seen.since_ms:
         added = later.states
     else:
         return False
     return all(end - LATE_MS <= state.since_ms for state in added)
+
+
+def joined(one: Gap, other: Gap) -> Gap:
+    """The nearest of both on each side."""
+    before = sorted(filter(None, (one.before, other.before)), key=lambda found: -found.at_ms)
+    after = sorted(filter(None, (one.after, other.after)), key=lambda found: found.at_ms)
+    return Gap(next(iter(before), None), next(iter(after), None))
 
 
 def _gap(ordered: Sequence[History], before: History | None, at_ms: int) -> Gap:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from bergung.errors import UnknownTable
-from bergung.model.names import TableName, split_levels, table_pattern
+from bergung.model.names import TableName, name_in_record, table_pattern
 from bergung.model.record import TableEntry
 
 
 def choose(tables: Mapping[str, TableEntry], words: Sequence[str]) -> dict[TableName, TableEntry]:
     """All tables, or those that the words mean; a word that matches nothing is UnknownTable."""
-    named = {_name(key): entry for key, entry in tables.items()}
+    named = {name_in_record(key): entry for key, entry in tables.items()}
     if not words:
         return named
     chosen: dict[TableName, TableEntry] = {}
@@ -26,10 +26,4 @@ def choose(tables: Mapping[str, TableEntry], words: Sequence[str]) -> dict[Table
 def not_held(failed: Iterable[str], words: Sequence[str]) -> tuple[str, ...]:
     """Tables that are meant too and are not in the point, since their backup failed."""
     patterns = [table_pattern(word) for word in words]
-    return tuple(key for key in sorted(failed) if not patterns or any(each.matches(_name(key)) for each in patterns))
-
-
-def _name(key: str) -> TableName:
-    """A record's key; a table without catalog has no namespace either."""
-    catalog, *namespace, name = split_levels(key)
-    return TableName(catalog, tuple(namespace), name)
+    return tuple(key for key in sorted(failed) if not patterns or any(each.matches(name_in_record(key)) for each in patterns))

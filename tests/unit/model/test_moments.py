@@ -8,7 +8,7 @@ import pytest
 
 from bergung.clock import from_text, to_text
 from bergung.errors import UsageError
-from bergung.model.moments import HINT, Moment, read_moment
+from bergung.model.moments import HINT, Moment, read_moment, told, told_span
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 BERLIN = "CET-1CEST,M3.5.0,M10.5.0/3"
@@ -101,3 +101,36 @@ def test_the_hour_that_came_twice_must_be_named(berlin: None) -> None:
 def test_the_hour_that_never_came_is_no_time(berlin: None) -> None:
     with pytest.raises(UsageError, match="left out 2026-03-29T02:30"):
         read_moment("2026-03-29T02:30", NOW)
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        ("2026-05-20T09:00:00+02:00", "2026-05-20 07:00:00 UTC"),
+        ("2026-05-20T07:00:00.120Z", "2026-05-20 07:00:00.120 UTC"),
+        ("0026-05-20T07:00:00.1239Z", "0026-05-20 07:00:00.123 UTC"),
+    ],
+)
+def test_what_people_are_told_they_can_type(moment: str, text: str) -> None:
+    assert told(from_text(moment)) == text
+    assert told(read_moment(text, NOW).at) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.001, "0.001 s"),
+        (0.25, "0.25 s"),
+        (1.9, "1 s"),
+        (59.9, "59 s"),
+        (60, "1 min 0 s"),
+        (3_599, "59 min 59 s"),
+        (3_600, "1 h 0 min"),
+        (86_399, "23 h 59 min"),
+        (86_400, "1 d 0 h"),
+        (90_000_000, "1041 d 16 h"),
+    ],
+)
+def test_spans(seconds: float, text: str) -> None:
+    assert told_span(timedelta(seconds=seconds)) == text

@@ -3,7 +3,7 @@
 import pytest
 
 from bergung.iceberg.snapshots import State
-from bergung.plan.history import Found, Gap, History, Neighbour, Span, find, worth_reading
+from bergung.plan.history import Found, Gap, History, Neighbour, Span, find, joined, worth_reading
 
 MINUTE = 60_000
 
@@ -117,3 +117,11 @@ def test_which_points_are_worth_reading() -> None:
     spans = [Span(f"{number}", 0, 10 * number, number > 5) for number in range(1, 9)]
     later = [Span("later", 60, 90), Span("latest", 70, 95), Span("never", 99, 98)]
     assert [span.point for span in worth_reading([*spans, *later], 25)] == ["2", "3", "4", "6", "later"]
+
+
+def test_two_tables_of_one_name_have_their_neighbours_in_common() -> None:
+    far, near = (Gap(Neighbour("p", 1, at), Neighbour("q", 2, 9 - at)) for at in (1, 2))
+    nothing = Gap(None, None)
+    assert joined(far, near) == joined(near, far) == near
+    assert joined(Gap(far.before, None), Gap(None, far.after)) == far
+    assert joined(nothing, nothing) == nothing
