@@ -137,3 +137,14 @@ def test_a_table_that_writes_elsewhere_too(lake: SmallLake, other: PyIcebergCata
     again = other.load_table("copies.again")
     assert again.properties["write.data.path"] == f"file://{tmp_path}/again/elsewhere/file{tmp_path}/fast/split"
     assert rows_at(again.metadata_location) == lake.rows("sales", "split")
+
+
+@pytest.mark.parametrize("harm", ["gone", "unreadable"])
+def test_a_table_that_had_lost_a_manifest_cannot_move(lake: SmallLake, other: PyIcebergCatalog, tmp_path: Path, harm: str) -> None:
+    lake.make("sales", "harmed")
+    manifest = next(path for path in lake.files("sales", "harmed", kind="*.avro") if not path.name.startswith("snap-"))
+    manifest.unlink() if harm == "gone" else manifest.write_bytes(b"Obj\x01 and no more")
+    assert call("backup", "lake.sales.harmed").code == 5
+    said = call("restore", "lake.sales.harmed", "--to", "other.copies.harmed", "--location", str(tmp_path / "there"))
+    assert said.code == 5 and "cannot get other paths" in said.err and manifest.name in said.err, said.err
+    assert not (tmp_path / "there").exists()

@@ -23,6 +23,7 @@ from bergung.stores.together import together
 from bergung.vault.receipts import MISSING
 
 BY_FILE = ("table", "path")
+_OPENED = (FileKind.MANIFEST_LIST, FileKind.MANIFEST)
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Walk:
     """Files that the point has not."""
     unreadable: list[Row] = field(default_factory=list)
     """Receipts that the vault has lost: what is below them is not known."""
+    unopened: list[Row] = field(default_factory=list)
+    """Manifest lists and manifests that the point has not, or that could not be read: what is below them is not in it."""
     named: list[Row] = field(default_factory=list)
     """Manifest lists and manifests that were gone through, with the digests of their receipts."""
 
@@ -85,6 +88,7 @@ def walk_down(effects: Effects, job: Job, children_of_roots: Iterable[Row], skip
     manifests, named = skips.wanted(effects, job, manifests), manifests
     rows = [row for row in (*top, *manifests) if row["error"] is None]
     found.named = [row for row in rows if row["receipts"] is not None]
+    found.unopened = [row for row in rows if row["receipts"] is None and row["kind"] in _OPENED]
     found.unreadable = [row for row in (*top, *manifests) if row["error"] is not None]
     for row in _plan(effects, job, rows, skips.files(job, named)):
         _sort(found, row)

@@ -116,10 +116,10 @@ def _refuse_unreadable(found: Walk) -> None:
 
 def _refuse_unmakeable(job: Job, found: Walk) -> None:
     """A manifest list cannot be made anew without all that it names."""
-    for row in found.lost:
+    for row in found.unopened:
         table = job.tables[row["table"]]
-        if table.moves is not None and row["kind"] in (FileKind.MANIFEST, FileKind.MANIFEST_LIST):
-            fact = f"{table.name} had lost {row['path']} when this point was made: such a table cannot get other paths"
+        if table.moves is not None:
+            fact = f"{table.name} cannot get other paths: {row['path']} was lost or unreadable when this point was made"
             raise DamageFound(fact, "restore it to its own place, or choose an older point: bergung points")
 
 
