@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,9 @@ import pytest
 
 from bergung.errors import BergungError, CorruptFile, DamageFound, UnsupportedTable
 from bergung.iceberg.relocate.deletes import check_position_deletes
+from bergung.iceberg.relocate.formats import thrift
 from bergung.iceberg.relocate.formats.moved_deletes import MovedDeletes
+from bergung.iceberg.relocate.formats.parquet_file import open_file
 from bergung.iceberg.relocate.path_map import PathMap
 from bergung.iceberg.relocate.rewritten import Rewritten
 from tests.unit.iceberg.relocate.delete_files import (
@@ -92,6 +94,7 @@ def test_what_the_manifest_must_say(moves: PathMap) -> None:
         bounds=(paths[0].encode(), paths[-1].encode()),
     )
     assert new[0].column(0).dictionary_page_offset == 4
+    assert [group[5][1] for group in open_file(found.data, WHERE).groups] == list(found.rewritten.split_offsets or ())
     for group in new:
         statistics = group.column(0).statistics
         assert (statistics.null_count, group.column(0).num_values) == (0, group.num_rows)
@@ -246,6 +249,58 @@ def test_every_mark_is_looked_at(place: int) -> None:
     damaged = bytearray(parquet(PLAIN[:1]))
     damaged[place] ^= 1
     assert isinstance(refusal(bytes(damaged)), CorruptFile)
+
+
+def columns(footer: Any) -> Any:
+    """Of the first row group."""
+    return footer[4][1][1][0][1][1][1]
+
+
+HOSTILE: dict[str, Callable[[Any], Any]] = {
+    "a column in another file": lambda footer: columns(footer)[1].update({1: (thrift.BINARY, b"other.parquet")}),
+    "a column too few": lambda footer: columns(footer).pop(),
+    "rows below nought": lambda footer: footer[4][1][1][0].update({3: (thrift.I64, -1)}),
+    "rows as text": lambda footer: footer[4][1][1][0].update({3: (thrift.BINARY, b"1")}),
+    "a size below nought": lambda footer: columns(footer)[1][3][1].update({6: (thrift.I64, -1)}),
+    "pages before the file": lambda footer: columns(footer)[1][3][1].update({9: (thrift.I64, -9), 11: (thrift.I64, -9)}),
+    "pages after the file": lambda footer: columns(footer)[1][3][1].update({7: (thrift.I64, 1 << 40)}),
+    "a schema that ends early": lambda footer: footer[2][1][1].pop(),
+    "no row groups": lambda footer: footer.pop(4),
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
+def test_footers_that_make_no_sense(change: Callable[[Any], Any]) -> None:
+    assert isinstance(refusal(with_footer(parquet(PLAIN[:9]), change)), CorruptFile)
+
+
+def test_bytes_after_the_footer_are_noticed() -> None:
+    whole = parquet(PLAIN[:9])
+    size = int.from_bytes(whole[-8:-4], "little") + 1
+    assert isinstance(refusal(whole[:-8] + b"x" + size.to_bytes(4, "little") + b"PAR1"), CorruptFile)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda footer: footer.update({8: (thrift.STRUCT, {1: (thrift.STRUCT, {})})}),
+        lambda footer: columns(footer)[0].update({8: (thrift.STRUCT, {})}),
+        lambda footer: columns(footer)[1].update({9: (thrift.BINARY, b"")}),
+    ],
+    ids=["the file", "a column", "its metadata"],
+)
+def test_what_is_encrypted_under_a_plain_footer_is_refused(change: Callable[[Any], Any]) -> None:
+    refused = refusal(with_footer(parquet(PLAIN[:9]), change))
+    assert isinstance(refused, UnsupportedTable)
+    assert "encrypted" in refused.message
+
+
+def with_footer(data: bytes, change: Callable[[Any], Any]) -> bytes:
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer, _ = thrift.read(memoryview(data), start)
+    change(footer)
+    new = thrift.written(footer)
+    return data[:start] + new + len(new).to_bytes(4, "little") + b"PAR1"
 
 
 @pytest.mark.parametrize("mark", [b"PARE", b"AGS1"])

@@ -179,10 +179,9 @@ def _require_fit(file: ParquetFile, end: int) -> None:
         raise ValueError("a row group has other columns than the schema")
     if min(file.row_counts, default=0) < 0:
         raise ValueError("a row group has a negative number of rows")
-    for group in range(len(file.groups)):
-        sizes = [file.chunk(group, place).unpacked_bytes + file.chunk(group, place).codec for place in range(len(file.leaves))]
-        if min(sizes, default=0) < 0:
-            raise ValueError("a column has a negative size")
+    chunks = [file.chunk(group, place) for group in range(len(file.groups)) for place in range(len(file.leaves))]
+    if any(min(chunk.unpacked_bytes, chunk.codec) < 0 for chunk in chunks):
+        raise ValueError("a column has a negative size")
 
 
 def _encrypted(where: str) -> UnsupportedTable:
