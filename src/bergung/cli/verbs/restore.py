@@ -38,7 +38,7 @@ from bergung.cli.telling import Result
 @options.as_json
 @options.pass_door
 def command(door: Door, /, tables: tuple[str, ...], **given: Any) -> Result:
-    """Bring tables back to where they were, or elsewhere with --to and --location.
+    """Bring tables back, to where they were or elsewhere.
 
     Each is entered in its catalog again when all its files lie in their places. Files that lie there intact are left as
     they are; what is there and is different is changed with --confirm only.
