@@ -35,6 +35,7 @@ AWAY = {"latency": 50}
 TRIP_MS = 200
 FIRST, CHANGE, NOTHING = 25, 23, 10
 """So many requests in turn may a small backup need. Every one more is a way there and back more for everybody."""
+READERS = {"points": 6, "runs": 6, "show latest --files": 16, "verify": 26, "restore --all": 36}
 RANKS = ("/files/", "/receipts/", "/points/", "/log/")
 HARMS = {
     "latency": {"latency": 50, "jitter": 20},
@@ -80,6 +81,25 @@ def test_a_backup_asks_little_in_turn(lake: RealLake, network: BadNetwork) -> No
     assert len(first) <= FIRST, shown(first)
     assert len(change) <= CHANGE, shown(change)
     assert len(nothing) <= NOTHING, shown(nothing)
+
+
+def test_who_reads_a_far_vault_asks_little_in_turn(lake: RealLake, network: BadNetwork) -> None:
+    names = ("orders", "items", "people")
+    for name in names:
+        lake.make(name)
+    for number in range(5):
+        lake.append("orders", range(number, number + 5))
+        assert call("backup", "lake", "--json").code == 0
+    stores, found = Stores(load_settings(os.environ, Path.cwd()).accesses()), dict[str, list[Request]]()
+    for words in READERS:
+        if words.startswith("restore"):
+            assert all(lake.lose(name) for name in names)
+        with network.bad("latency", **AWAY), listening(*stores.known, lake.vault) as asked:
+            assert call(*words.split()).code == 0
+        found[words] = asked.in_turn()
+    print("\nin turn: " + ", ".join(f"{len(asked)} requests of {words}" for words, asked in found.items()))
+    for words, most in READERS.items():
+        assert len(found[words]) <= most, shown(found[words])
 
 
 def test_what_goes_at_once_is_of_one_rank(lake: RealLake, network: BadNetwork) -> None:

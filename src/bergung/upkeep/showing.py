@@ -1,8 +1,10 @@
 """What is in a point, read from the vault alone: the snapshots of a table, and every file that they reach."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import pyarrow as pa
 
 from bergung.clock import from_ms, to_text
 from bergung.iceberg.columns import rows_of
@@ -11,7 +13,8 @@ from bergung.iceberg.snapshots import Snapshot
 from bergung.model.files import FileKind
 from bergung.model.record import TableEntry
 from bergung.stores.digest import read_verified
-from bergung.vault.receipts import HELD, read_receipts
+from bergung.stores.together import at_once, together
+from bergung.vault.receipts import HELD, RECEIPT, read_receipts
 from bergung.vault.vault import Vault
 
 Row = Mapping[str, Any]
@@ -101,17 +104,28 @@ def files_of(vault: Vault, entry: TableEntry) -> Iterator[dict[str, Any]]:
     file = entry.metadata_file
     own = {"path": entry.metadata_location, "kind": FileKind.METADATA, "state": HELD, "row_count": None}
     root = {**own, "size_bytes": file.size_bytes, "digest": file.digest, "receipts": entry.receipts}
-    waiting: list[Row] = [root]
-    seen: set[tuple[str, str | None]] = set()
-    while waiting:
-        row = waiting.pop()
-        if (row["path"], row["digest"]) in seen:
-            continue
-        seen.add((row["path"], row["digest"]))
-        yield _file(row)
-        if row["receipts"] is not None:
-            below = rows_of(read_receipts(vault.store, entry.location, row["digest"], row["receipts"]))
-            waiting += reversed(below)
+    return _below(vault, entry, [root], set())
+
+
+def _below(vault: Vault, entry: TableEntry, rows: Iterable[Row], seen: set[tuple[str, str | None]]) -> Iterator[dict[str, Any]]:
+    """These and, after each, what it names; the receipts of the next ones are read meanwhile."""
+    wanted = (row for row in rows if _key(row) not in seen)
+    for row, receipts in together(at_once(vault.url), lambda row: (row, _receipts(vault, entry, row)), wanted):
+        # It may have come below another since.
+        if _key(row) not in seen:
+            seen.add(_key(row))
+            yield _file(row)
+            yield from _below(vault, entry, rows_of(receipts), seen)
+
+
+def _key(row: Row) -> tuple[str, str | None]:
+    return row["path"], row["digest"]
+
+
+def _receipts(vault: Vault, entry: TableEntry, row: Row) -> pa.Table:
+    if row["receipts"] is None:
+        return RECEIPT.empty_table()
+    return read_receipts(vault.store, entry.location, row["digest"], row["receipts"])
 
 
 def _file(row: Row) -> dict[str, Any]:
