@@ -22,6 +22,7 @@ from bergung.catalogs.settings import open_catalog
 from bergung.cli.settings import load_settings
 from bergung.clock import SystemClock
 from bergung.stores.open import Stores
+from bergung.stores.together import AT_ONCE, together
 from bergung.vault.vault import init_vault, open_vault
 from tests.command import call
 from tests.integration.real_lake import SCHEMA, RealLake, access_entry
@@ -30,7 +31,7 @@ from tests.servers.s3 import OwnBucket
 from tests.servers.toxiproxy import BadNetwork
 
 ROUNDS = 50
-FILES, FILE_BYTES, NAME_BYTES = 1_000, 1_000_000, 2_000
+FILES, FILE_BYTES, NAME_BYTES = 1_500, 1_000_000, 2_000
 AWAY = {"latency": 50}
 TRIP_MS = 200
 FIRST, CHANGE, NOTHING = 25, 23, 10
@@ -171,33 +172,37 @@ def test_fifty_milliseconds_away_seven_tenths_of_the_throughput_are_left(lake: R
     table.append(pa.table({"id": range(len(names)), "name": names}, SCHEMA))
     near, far = [], []
     for _ in range(2):
-        near.append(Far.away(network).backup())
+        near.append(first_backup(network))
         with network.bad("latency", **AWAY):
-            far.append(Far.away(network).backup())
-    whole, carried = (
-        best([getattr(each, name) for each in near], [getattr(each, name) for each in far]) for name in ("whole", "carried")
-    )
-    print(f"\n{FILES} files of a megabyte, near and with 50 ms: all of it {whole}, the files alone {carried}")
-    assert whole.left >= 0.7
+            far.append(first_backup(network))
+    whole = Left(min(each.whole for each in near), min(each.whole for each in far))
+    carried = Left(min(each.carried for each in near), min(each.carried for each in far))
+    print(f"\n{FILES} files of a megabyte, near and with 50 ms: all of it {whole}; the files alone {carried}")
+    assert whole.share >= 0.7
+
+
+def first_backup(network: BadNetwork) -> "Timed":
+    """Into a vault that is taken away again."""
+    vault = Far.away(network)
+    timed, store = vault.backup(), vault.stores(vault.url)
+    for _ in together(AT_ONCE, store.delete, [stat.key for stat in store.list("")]):
+        pass
+    return timed
 
 
 @dataclass(frozen=True)
-class Best:
-    """Of both the shortest: others use this machine too."""
+class Left:
+    """Seconds near and far."""
 
     near: float
     far: float
 
     @property
-    def left(self) -> float:
+    def share(self) -> float:
         return self.near / self.far
 
     def __str__(self) -> str:
-        return f"{self.near:.1f} s and {self.far:.1f} s, {self.left:.0%} of the throughput"
-
-
-def best(near: list[float], far: list[float]) -> Best:
-    return Best(min(near), min(far))
+        return f"{self.near:.1f} s and {self.far:.1f} s, {self.share:.0%} of the throughput"
 
 
 @dataclass
