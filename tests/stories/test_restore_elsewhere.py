@@ -148,3 +148,33 @@ def test_a_table_that_had_lost_a_manifest_cannot_move(lake: SmallLake, other: Py
     said = call("restore", "lake.sales.harmed", "--to", "other.copies.harmed", "--location", str(tmp_path / "there"))
     assert said.code == 5 and "cannot get other paths" in said.err and manifest.name in said.err, said.err
     assert not (tmp_path / "there").exists()
+
+
+def test_what_an_interrupted_restore_left_is_gone_on_with(lake: SmallLake, other: PyIcebergCatalog, tmp_path: Path) -> None:
+    """Not entered yet, a data file, a manifest and a list not written yet: only these are."""
+    words = ("restore", ORDERS, "--to", "other.copies.orders", "--location", str(tmp_path / "there"), "--json")
+    whole = call(*words).result["written"]["files"]
+    other.drop_table("copies.orders")
+    there = tmp_path / "there"
+    gone = [min(there.rglob("*.parquet")), min(there.rglob("snap-*.avro")), min(there.rglob("*-m0.avro"))]
+    for path in gone:
+        path.unlink()
+    again = call(*words)
+    assert again.code == 0, again.err
+    # The metadata file is new too: its tags end by the clock.
+    assert again.result["written"]["files"] == len(gone) + 1 < whole
+    assert rows_at(other.load_table("copies.orders").metadata_location) == lake.rows("sales", "orders")
+
+
+def test_in_a_hadoop_warehouse_the_folders_are_the_names(
+    lake: SmallLake, other: PyIcebergCatalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__WARE__TYPE", "hadoop")
+    monkeypatch.setenv("PYICEBERG_CATALOG__WARE__WAREHOUSE", f"file://{tmp_path}/ware")
+    elsewhere = call("restore", ORDERS, "--to", "ware.copies.orders", "--location", str(tmp_path / "there"))
+    assert elsewhere.code == 2 and "must lie at" in elsewhere.err
+    said = call("restore", ORDERS, "--to", "ware.copies.orders", "--json")
+    assert said.code == 0, said.err
+    versions = sorted((tmp_path / "ware" / "copies" / "orders" / "metadata").glob("v*.metadata.json"))
+    assert [path.name for path in versions] == ["v1.metadata.json"]
+    assert rows_at(str(versions[0])) == lake.rows("sales", "orders")

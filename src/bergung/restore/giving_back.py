@@ -143,8 +143,9 @@ def _make_namespaces(record: Record, target: Target) -> None:
         same_depth = join_levels((own.catalog, *own.namespace[:depth]))
         properties = record.namespaces.get(same_depth, {}) if len(levels) == len(own.namespace) else {}
         if target.destination.moves is not None:
-            # It says where new tables go; here they go elsewhere.
-            properties = {key: value for key, value in properties.items() if key != "location"}
+            # The location says where new tables go; here they go elsewhere. A namespace that is a folder keeps none at all.
+            is_folder = target.catalog.home(target.destination.name) is not None
+            properties = {} if is_folder else {key: value for key, value in properties.items() if key != "location"}
         target.catalog.create_namespace(Namespace(levels[:depth], properties))
 
 
